@@ -4,7 +4,7 @@ const UNITS: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 /** Null for what is no length of time. */
 export function secondsOf(written: string | number | null | undefined): number | null {
   if (typeof written === "number") return Number.isFinite(written) ? written : null;
-  const found = /^\s*(\d+(?:\.\d+)?)\s*([smhd]?)\s*$/.exec(written ?? "");
+  const found = /^\s*(\d+(?:\.\d+)?)\s*([smhd]?)\s*$/.exec((written ?? "").toLowerCase());
   if (!found) return null;
   return Number(found[1]) * (UNITS[found[2] ?? ""] ?? 1);
 }

@@ -1,5 +1,6 @@
 /** The state of a rule, and how bad an incident is: a word with its colour, never the colour alone. */
-import { SEVERITIES, STATES, type State, type Tone } from "./words";
+import type { Rule } from "./queries";
+import { SEVERITIES, STATES, statesOf, type Tone } from "./words";
 
 export const INKS: Record<Tone, string> = {
   good: "text-good",
@@ -24,9 +25,19 @@ function Badge({ tone, children }: { tone: Tone; children: React.ReactNode }) {
   );
 }
 
-export function StateBadge({ state }: { state: State }) {
-  const [label, tone] = STATES[state];
-  return <Badge tone={tone}>{label}</Badge>;
+export function StateBadges({ rule, now }: { rule: Rule; now: number }) {
+  return (
+    <span className="flex flex-wrap gap-1.5">
+      {statesOf(rule, now).map((state) => {
+        const [label, tone] = STATES[state];
+        return (
+          <Badge key={state} tone={tone}>
+            {label}
+          </Badge>
+        );
+      })}
+    </span>
+  );
 }
 
 export function SeverityBadge({ severity }: { severity: string }) {

@@ -1,6 +1,17 @@
 import { describe, expect, it } from "vitest";
-import type { Rule, RuleState } from "./queries";
-import { amount, byUrgency, doing, inWords, ringing, stateOf, telling } from "./words";
+import type { Condition, Rule, RuleState } from "./queries";
+import {
+  amount,
+  byUrgency,
+  doing,
+  entryOf,
+  inWords,
+  personOf,
+  ringing,
+  stateOf,
+  statesOf,
+  telling,
+} from "./words";
 
 const state = (name: string, of = "m"): RuleState => ({
   subject: of,
@@ -39,9 +50,14 @@ const rule: Rule = {
 };
 
 describe("the state of a rule", () => {
-  it("is the worst of those that it looks at, unless it is muted", () => {
+  it("is the worst of those that it looks at; a mute hides no open incident", () => {
     expect(stateOf(rule, 10)).toBe("firing");
-    expect(stateOf({ ...rule, muted_until: 20 }, 10)).toBe("muted");
+    const muted = { ...rule, muted_until: 20 };
+    expect(statesOf(muted, 10)).toEqual(["firing", "muted"]);
+    const unsure = { ...state("unknown"), incident_id: "i" };
+    expect(statesOf({ ...muted, states: [unsure] }, 10)).toEqual(["firing", "muted"]);
+    expect(statesOf({ ...muted, states: [state("pending")] }, 10)).toEqual(["muted"]);
+    expect(statesOf(rule, 10)).toEqual(["firing"]);
     expect(stateOf({ ...rule, muted_until: 5 }, 10)).toBe("firing");
     expect(stateOf({ ...rule, states: [] }, 10)).toBe("waiting");
     expect(stateOf({ ...rule, trouble: "?" }, 10)).toBe("unknown");
@@ -58,8 +74,27 @@ describe("the state of a rule", () => {
 describe("a rule in words", () => {
   it("names its condition, limit, options and length", () => {
     expect(inWords(rule, undefined)).toBe("restarting · limit 3 · within 10 min · for 5 min");
+    const options = [
+      { name: "matches", kind: "pattern", help: "", default: null, required: true },
+    ] as Condition["options"];
+    const lines = { ...rule, when: { condition: "log-line", matches: "10m" }, limit: null, for: 0 };
+    expect(inWords(lines, { title: "A line", options } as Condition)).toBe(
+      "A line · matches “10m”",
+    );
     expect(amount(12.5, "percent")).toBe("12.5 %");
     expect(amount(90, "seconds")).toBe("1 min");
+  });
+
+  it("says what happened once, and names people alone", () => {
+    expect(entryOf("told", "Told On call.")).toEqual({ heading: "Told On call.", text: "" });
+    expect(entryOf("fired", "It fell.")).toEqual({ heading: "Fired", text: "It fell." });
+    expect(["rules", "messages", "ada", "", null].map(personOf)).toEqual([
+      null,
+      null,
+      "ada",
+      null,
+      null,
+    ]);
   });
 
   it("says what it does", () => {

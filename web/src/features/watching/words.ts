@@ -17,9 +17,10 @@ export const STATES: Record<State, readonly [label: string, tone: Tone]> = {
 };
 const WORST: readonly string[] = ["firing", "pending", "unknown", "ok"];
 
-/** The state of a rule: the worst of those that it looks at. Muted, it fires nothing. */
+/** The state of a rule: the worst of those that it looks at. A mute hides no open incident. */
 export function stateOf(rule: Rule, now: number): State {
-  if (isMuted(rule, now)) return "muted";
+  if (isMuted(rule, now) && !isOpen(rule)) return "muted";
+  if (isMuted(rule, now)) return "firing";
   if (rule.trouble) return "unknown";
   const found = WORST.find((one) => rule.states.some(({ state }) => state === one));
   return (found as State | undefined) ?? "waiting";
@@ -27,6 +28,16 @@ export function stateOf(rule: Rule, now: number): State {
 
 export function isMuted({ muted_until: until }: Rule, now: number): boolean {
   return until !== null && until > now;
+}
+
+function isOpen({ states }: Rule): boolean {
+  return states.some((one) => one.state === "firing" || one.incident_id !== null);
+}
+
+/** What is shown of it: a rule can be firing and muted. */
+export function statesOf(rule: Rule, now: number): State[] {
+  const state = stateOf(rule, now);
+  return isMuted(rule, now) && state !== "muted" ? [state, "muted"] : [state];
 }
 
 /** What matters first. */
@@ -69,14 +80,17 @@ export function inWords(rule: Rule, condition: Condition | undefined): string {
   if (rule.limit !== null && rule.limit !== undefined)
     said.push(`limit ${amount(rule.limit, rule.unit)}`);
   for (const [key, value] of Object.entries(options)) {
-    if (key !== "condition") said.push(`${key} ${told(value)}`);
+    const kind = condition?.options.find((one) => one.name === key)?.kind;
+    if (key !== "condition") said.push(`${key} ${told(value, kind)}`);
   }
   const seconds = secondsOf(rule.for);
   if (seconds) said.push(`for ${lasting(seconds)}`);
   return said.join(" · ");
 }
 
-function told(value: unknown): string {
+/** What somebody wrote stands in quotation marks: a pattern may read like the sentence around it. */
+function told(value: unknown, kind: string | undefined): string {
+  if (kind === "pattern" || kind === "text") return `“${value}”`;
   const seconds = secondsOf(value as string | number);
   return seconds ? lasting(seconds) : String(value);
 }
@@ -133,6 +147,20 @@ export function toneOf(what: string): Tone {
   if (what === "resolved" || what === "told") return "good";
   if (what === "fired" || what === "tell_failed" || what === "not_stopped") return "bad";
   return what === "acknowledged" || what === "muted" ? "soft" : "warn";
+}
+
+/** Who did it, where no person did. */
+const MACHINERY: readonly string[] = ["rules", "messages"];
+
+export function personOf(by: string | null | undefined): string | null {
+  return by && !MACHINERY.includes(by) ? by : null;
+}
+
+/** An entry of a timeline: its heading, and what there is to say beyond that. */
+export function entryOf(what: string, text: string): { heading: string; text: string } {
+  const heading = whatHappened(what);
+  const isSaid = text.toLowerCase().startsWith(heading.toLowerCase());
+  return isSaid ? { heading: text, text: "" } : { heading, text };
 }
 
 /** For the bell. */

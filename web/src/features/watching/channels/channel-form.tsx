@@ -60,6 +60,7 @@ export function ChannelForm({
     >
       <TextField
         label="Name"
+        hint="at most 60 characters"
         value={draft.name}
         required
         maxLength={60}

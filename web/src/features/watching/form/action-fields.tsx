@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { about, SelectField, TextField } from "~/ui/field";
 import { CheckField } from "../check-field";
 import { type Condition, channels } from "../queries";
+import type { Mistakes } from "./checks";
 import { type Draft, mayStop, type Tells } from "./draft";
 
 export function ActionFields({
@@ -12,12 +13,14 @@ export function ActionFields({
   change,
   condition,
   error,
+  mistakes,
 }: {
   project: string;
   draft: Draft;
   change: (next: Partial<Draft>) => void;
   condition: Condition;
   error: unknown;
+  mistakes: Mistakes;
 }) {
   const { data } = useQuery(channels(project));
   // One that was deleted since is still there to be unticked.
@@ -61,6 +64,7 @@ export function ActionFields({
         value={draft.after}
         spellCheck={false}
         onChange={(event) => change({ after: event.target.value })}
+        error={mistakes.after}
       />
       {draft.after.trim() && names.length > 0 && (
         <Names
@@ -72,7 +76,11 @@ export function ActionFields({
       )}
       <div className="grid">
         <CheckField
-          label="Stop the model"
+          label={
+            mayStop(draft.model, condition)
+              ? "Stop the model"
+              : "Stop the model: only for a rule that looks at models one by one"
+          }
           checked={draft.stop}
           disabled={!mayStop(draft.model, condition)}
           choose={(stop) => change({ stop })}

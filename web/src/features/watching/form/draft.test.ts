@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { lengthText, secondsOf } from "../lengths";
 import type { Condition, Rule } from "../queries";
-import { about, actionsOf, bodyOf, type Draft, draftOf, EMPTY, lacking } from "./draft";
+import { about, actionsOf, bodyOf, type Draft, draftOf, EMPTY, lacking, wholeOf } from "./draft";
 
 const drawdown: Condition = {
   name: "drawdown",
@@ -91,10 +91,17 @@ describe("a rule while somebody writes it", () => {
     expect(lacking(EMPTY, undefined)).toBe("Choose what to watch.");
     expect(lacking(about(EMPTY, drawdown), drawdown)).toBe("Enter a limit.");
     const wrong = { ...about(EMPTY, drawdown), limit: "ten" };
-    expect(lacking(wrong, drawdown)).toBe("The limit must be a number.");
-    expect(lacking(about(EMPTY, silence), silence)).toBe("Enter heartbeat.");
+    expect(lacking(wrong, drawdown)).toBe("Correct what is marked.");
+    expect(lacking(about(EMPTY, silence), silence)).toBe("Fill in “Heartbeat”.");
     expect(lacking({ ...wrong, limit: "10", hours: "times", days: [] }, drawdown)).toContain("day");
     expect(lacking({ ...wrong, limit: "10" }, drawdown)).toBeNull();
+  });
+
+  it("names what it looks at where it looks at no single model", () => {
+    expect(wholeOf(undefined)).toBe("Every model of the project");
+    expect(wholeOf({ ...drawdown, each_model: true })).toBe("Every model of the project");
+    expect(wholeOf(drawdown)).toBe("The project as one account");
+    expect(wholeOf({ ...drawdown, about: "platform" })).toBe("The project as a whole");
   });
 
   it("tells nobody where nobody was chosen", () => {
@@ -105,8 +112,8 @@ describe("a rule while somebody writes it", () => {
 
 describe("lengths of time", () => {
   it("are read as rules write them, and written as people would", () => {
-    expect(["90s", "10m", "2h", "1d", "90", 7].map(secondsOf)).toEqual([
-      90, 600, 7200, 86_400, 90, 7,
+    expect(["90s", "10m", "2h", "1d", "90", 7, "2H"].map(secondsOf)).toEqual([
+      90, 600, 7200, 86_400, 90, 7, 7200,
     ]);
     expect(["soon", "", null, undefined].map(secondsOf)).toEqual([null, null, null, null]);
     expect([60, 90, 7200, 86_400, 0, "5m", null].map(lengthText)).toEqual([

@@ -2,6 +2,7 @@
 import { lengthText } from "../lengths";
 import type { Condition, NewRule, Rule } from "../queries";
 import { conditionOf } from "../words";
+import { labelOf, mistakesOf, numberOf } from "./checks";
 
 export const DAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
 export type Tells = "all" | "some" | "none";
@@ -79,6 +80,13 @@ export function mayStop(model: string, condition: Condition | undefined): boolea
   return model !== "" || condition?.each_model === true;
 }
 
+/** What a rule about no single model looks at. */
+export function wholeOf(condition: Condition | undefined): string {
+  if (!condition || condition.each_model) return "Every model of the project";
+  const isOfAccount = condition.about === "money" || condition.about === "exposure";
+  return isOfAccount ? "The project as one account" : "The project as a whole";
+}
+
 export function draftOf(rule: Rule): Draft {
   const when = typeof rule.when === "string" ? {} : rule.when;
   const draft: Draft = {
@@ -138,7 +146,7 @@ function withHours(draft: Draft, hours: Rule["hours"]): Draft {
   };
 }
 
-/** The rule as the server takes it. A number that is none stays as it is: the server says what is wrong. */
+/** The rule as the server takes it. */
 export function bodyOf(draft: Draft, condition: Condition | undefined): NewRule {
   const options = Object.fromEntries(
     Object.entries(draft.options).filter(([, value]) => value.trim() !== ""),
@@ -149,7 +157,7 @@ export function bodyOf(draft: Draft, condition: Condition | undefined): NewRule 
     when: Object.keys(options).length
       ? { condition: draft.condition, ...options }
       : draft.condition,
-    limit: limited && draft.limit.trim() ? Number(draft.limit.replaceAll(",", "")) : null,
+    limit: limited && draft.limit.trim() ? numberOf(draft.limit) : null,
     unit: limited ? draft.unit || null : null,
     for: draft.lasting.trim() || null,
     hours: hoursOf(draft),
@@ -177,15 +185,15 @@ function hoursOf(draft: Draft): NewRule["hours"] {
   return { zone: draft.zone.trim(), days: [...draft.days], from: draft.from, to: draft.to };
 }
 
-/** What a person still has to fill in, or null. */
+export const MARKED = "Correct what is marked.";
+
+/** What a person still has to do before the rule can be kept, or null. */
 export function lacking(draft: Draft, condition: Condition | undefined): string | null {
   if (!condition) return "Choose what to watch.";
   if (condition.units.length && draft.limit.trim() === "") return "Enter a limit.";
-  if (condition.units.length && !Number.isFinite(Number(draft.limit.replaceAll(",", ""))))
-    return "The limit must be a number.";
   if (condition.is_silence && !draft.lasting.trim()) return "Enter how long it may be silent.";
   const missed = condition.options.find((one) => one.required && !draft.options[one.name]?.trim());
-  if (missed) return `Enter ${missed.name}.`;
+  if (missed) return `Fill in “${labelOf(`when.${missed.name}`, condition)}”.`;
   if (draft.hours === "times" && draft.days.length === 0) return "Choose at least one day.";
-  return null;
+  return Object.keys(mistakesOf(draft, condition)).length ? MARKED : null;
 }

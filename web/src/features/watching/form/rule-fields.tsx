@@ -3,7 +3,8 @@ import { SelectField, TextField, about as wrongAbout } from "~/ui/field";
 import type { Condition } from "../queries";
 import { ABOUTS, SEVERITIES, UNITS } from "../words";
 import { ActionFields } from "./action-fields";
-import { about, type Draft } from "./draft";
+import { labelOf, type Mistakes } from "./checks";
+import { about, type Draft, mayStop, wholeOf } from "./draft";
 import { HoursFields } from "./hours-fields";
 
 export interface Fields {
@@ -16,6 +17,7 @@ export interface Fields {
   models: readonly { id: string; name: string }[];
   isNew: boolean;
   error: unknown;
+  mistakes: Mistakes;
 }
 
 export function RuleFields(fields: Fields) {
@@ -26,10 +28,17 @@ export function RuleFields(fields: Fields) {
       <Subject {...fields} />
       {condition && (
         <>
-          <Measures draft={draft} change={change} condition={condition} error={error} />
+          <Measures
+            draft={draft}
+            change={change}
+            condition={condition}
+            error={error}
+            mistakes={fields.mistakes}
+          />
           <div className="grid gap-4 sm:grid-cols-[minmax(0,2fr)_minmax(0,1fr)]">
             <TextField
               label="Name"
+              hint="at most 100 characters"
               placeholder={condition.title}
               value={draft.name}
               maxLength={100}
@@ -71,10 +80,13 @@ function Subject({ draft, change, replace, conditions, models, isNew, error }: F
         label="Look at"
         value={draft.model}
         disabled={!isNew}
-        onChange={(event) => change({ model: event.target.value })}
+        onChange={(event) => {
+          const model = event.target.value;
+          change({ model, stop: draft.stop && mayStop(model, condition) });
+        }}
         error={wrongAbout(error, "model_id")}
       >
-        <option value="">Every model of the project</option>
+        <option value="">{wholeOf(condition)}</option>
         {models.map((one) => (
           <option key={one.id} value={one.id}>
             {one.name}
@@ -116,12 +128,15 @@ function Measures({
   change,
   condition,
   error,
+  mistakes,
 }: {
   draft: Draft;
   change: (next: Partial<Draft>) => void;
   condition: Condition;
   error: unknown;
+  mistakes: Mistakes;
 }) {
+  const wrong = (field: string) => mistakes[field] ?? wrongAbout(error, field);
   return (
     <div className="grid items-end gap-4 sm:grid-cols-2">
       {condition.units.length > 0 && (
@@ -131,7 +146,7 @@ function Measures({
             inputMode="decimal"
             value={draft.limit}
             onChange={(event) => change({ limit: event.target.value })}
-            error={wrongAbout(error, "limit")}
+            error={wrong("limit")}
           />
           <SelectField
             label="Unit"
@@ -150,7 +165,7 @@ function Measures({
       {condition.options.map((one) => (
         <TextField
           key={one.name}
-          label={one.name.charAt(0).toUpperCase() + one.name.slice(1).replaceAll("_", " ")}
+          label={labelOf(`when.${one.name}`, condition) ?? one.name}
           hint={one.help}
           placeholder={one.kind === "duration" ? "10m" : ""}
           value={draft.options[one.name] ?? ""}
@@ -158,17 +173,17 @@ function Measures({
           onChange={(event) =>
             change({ options: { ...draft.options, [one.name]: event.target.value } })
           }
-          error={wrongAbout(error, `when.${one.name}`)}
+          error={wrong(`when.${one.name}`)}
         />
       ))}
       <TextField
-        label={condition.is_silence ? "Silent for" : "True for"}
+        label={labelOf("for", condition) ?? ""}
         hint={condition.is_silence ? "such as 10m, 2h, 1d" : "such as 5m; empty: at once"}
         placeholder={condition.is_silence ? "1h" : ""}
         value={draft.lasting}
         spellCheck={false}
         onChange={(event) => change({ lasting: event.target.value })}
-        error={wrongAbout(error, "for")}
+        error={wrong("for")}
       />
     </div>
   );

@@ -11,9 +11,10 @@ import { NotFound } from "~/ui/page-error";
 import { Failed, Notice, PageHead, Panel, Skeleton } from "~/ui/panel";
 import { notify } from "~/ui/toasts";
 import { conditions, type Rule, rule, watchingKey } from "../queries";
+import { inForm, isAtField, mistakesOf } from "./checks";
 import { bodyOf, type Draft, draftOf, EMPTY, lacking } from "./draft";
 import { RuleFields } from "./rule-fields";
-import { RulePreview } from "./rule-preview";
+import { RulePreview, usePreview } from "./rule-preview";
 
 export function NewRulePage() {
   const { project = "" } = useParams({ strict: false });
@@ -83,6 +84,13 @@ function Form({
   const condition = known.items.find((one) => one.name === draft.condition);
   const missing = lacking(draft, condition);
   const save = useSaving(project, kept);
+  const found = usePreview(project, draft, condition);
+  const error = inForm(save.error ?? (missing ? null : found.error), condition);
+  // What was said of the last attempt is not said of what is written now.
+  const write = (next: Draft) => {
+    if (save.isError) save.reset();
+    setDraft(next);
+  };
   return (
     <form
       className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-[minmax(0,1fr)_minmax(0,26rem)]"
@@ -102,25 +110,26 @@ function Form({
           <RuleFields
             project={project}
             draft={draft}
-            change={(next) => setDraft({ ...draft, ...next })}
-            replace={setDraft}
+            change={(next) => write({ ...draft, ...next })}
+            replace={write}
             conditions={known.items}
             severities={known.severities}
             models={models}
             isNew={kept === null}
-            error={save.error}
+            error={error}
+            mistakes={condition ? mistakesOf(draft, condition) : {}}
           />
         </div>
       </Panel>
       <div className="grid gap-4 lg:sticky lg:top-4">
         <RulePreview
-          project={project}
           models={models}
           draft={draft}
           condition={condition}
           missing={missing}
+          found={found}
         />
-        {save.error && <Failed error={save.error} />}
+        {save.error && !isAtField(error, condition) && <Failed error={error} />}
         <div className="flex flex-wrap items-center gap-3">
           <Button
             type="submit"

@@ -10,7 +10,8 @@ import { Failed, Panel, Skeleton } from "~/ui/panel";
 import { Time } from "~/ui/time";
 import { type Condition, watchingKey } from "../queries";
 import { amount } from "../words";
-import { bodyOf, type Draft } from "./draft";
+import { inForm, isAtField } from "./checks";
+import { bodyOf, type Draft, lacking, MARKED } from "./draft";
 import { bands, type Stretch } from "./stretches";
 
 const [WIDTH, HEIGHT, POINTS] = [400, 96, 200];
@@ -20,24 +21,12 @@ const LISTED = 6;
 const SETTLES = 400;
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
-export function RulePreview({
-  project,
-  draft,
-  condition,
-  missing,
-  models,
-}: {
-  project: string;
-  models: readonly { id: string; name: string }[];
-  draft: Draft;
-  condition: Condition | undefined;
-  missing: string | null;
-}) {
-  const names = new Map(models.map((one) => [one.id, one.name]));
+/** What the server says of the rule, once somebody has stopped writing. */
+export function usePreview(project: string, draft: Draft, condition: Condition | undefined) {
   const settled = useSettled(draft);
   const body = bodyOf(settled, condition);
-  const isAble = missing === null && condition?.has_preview === true;
-  const found = useQuery({
+  const isWhole = [draft, settled].every((one) => lacking(one, condition) === null);
+  return useQuery({
     queryKey: [...watchingKey(project), "preview", body],
     queryFn: ({ signal }) =>
       unwrap(
@@ -47,20 +36,40 @@ export function RulePreview({
           signal,
         }),
       ),
-    enabled: isAble && settled.condition === condition?.name,
+    enabled: isWhole && condition?.has_preview === true && settled.condition === condition.name,
     placeholderData: (old) => old,
     retry: false,
   });
+}
+
+export function RulePreview({
+  draft,
+  condition,
+  missing,
+  models,
+  found,
+}: {
+  models: readonly { id: string; name: string }[];
+  draft: Draft;
+  condition: Condition | undefined;
+  missing: string | null;
+  found: ReturnType<typeof usePreview>;
+}) {
+  const names = new Map(models.map((one) => [one.id, one.name]));
+  const error = inForm(found.error, condition);
+  const ahead = isAtField(error, condition) ? MARKED : missing;
   return (
     <Panel title="The last 30 days">
-      {missing !== null ? (
+      {!condition ? (
         <p className="text-soft">Choose what to watch, and see here when it would have fired.</p>
-      ) : !isAble ? (
+      ) : condition.has_preview && ahead !== null ? (
+        <p className="text-soft">{ahead} Then see here when it would have fired.</p>
+      ) : !condition.has_preview ? (
         <p className="text-soft">
           What this rule looks at is not kept, so nobody can say what it would have found before.
         </p>
-      ) : found.error ? (
-        <Failed error={found.error} retry={() => void found.refetch()} />
+      ) : error ? (
+        <Failed error={error} retry={() => void found.refetch()} />
       ) : !found.data ? (
         <Skeleton rows={4} />
       ) : (

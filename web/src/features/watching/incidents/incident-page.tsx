@@ -15,13 +15,11 @@ import { useMay } from "~/ui/rights/allowed";
 import { Time } from "~/ui/time";
 import { incident, type WholeIncident, watchingKey } from "../queries";
 import { INKS, SeverityBadge } from "../state-badge";
-import { amount, toneOf, whatHappened } from "../words";
+import { amount, entryOf, personOf, toneOf, whatHappened } from "../words";
 import { Lasting } from "./incidents-page";
 
 /** Seconds around an incident that its model's chart shows. */
 const AROUND = 6 * 3_600;
-/** Who did it, where no person did. */
-const RULES = "rules";
 
 export function IncidentPage() {
   const { project = "", incident: id = "" } = useParams({ strict: false });
@@ -166,33 +164,50 @@ function Acknowledge({ project, found }: { project: string; found: WholeIncident
   );
 }
 
+function isWaiting(one: WholeIncident["messages"][number]): boolean {
+  return one.delivered_at === null && one.given_up_at === null;
+}
+
 function Timeline({ found }: { found: WholeIncident }) {
   return (
     <Panel title="Timeline" flush>
       <ol className="divide-y divide-line">
         {found.timeline.map((one, place) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a timeline only grows at its end
-          <li key={place} className="grid gap-0.5 px-4 py-2">
-            <p className="flex flex-wrap items-baseline justify-between gap-x-3">
-              <span className={`font-medium ${INKS[toneOf(one.what)]}`}>
-                {whatHappened(one.what)}
-              </span>
-              <span className="text-sm text-soft">
-                <Time at={one.at} as="stamp" />
-              </span>
-            </p>
-            <p className="text-soft [overflow-wrap:anywhere]">
-              <span dir="auto">{one.text}</span>
-              {one.by && one.by !== RULES && (
-                <>
-                  {one.text && " "}by <bdi>{one.by}</bdi>
-                </>
-              )}
-            </p>
-          </li>
+          <Entry key={place} one={one} />
         ))}
       </ol>
     </Panel>
+  );
+}
+
+function Entry({ one }: { one: WholeIncident["timeline"][number] }) {
+  const { heading, text } = entryOf(one.what, one.text);
+  const person = personOf(one.by);
+  return (
+    <li className="grid gap-0.5 px-4 py-2">
+      <p className="flex flex-wrap items-baseline justify-between gap-x-3">
+        <span
+          dir="auto"
+          className={`min-w-0 font-medium [overflow-wrap:anywhere] ${INKS[toneOf(one.what)]}`}
+        >
+          {heading}
+        </span>
+        <span className="text-sm text-soft">
+          <Time at={one.at} as="stamp" />
+        </span>
+      </p>
+      {text && (
+        <p dir="auto" className="text-soft [overflow-wrap:anywhere]">
+          {text}
+        </p>
+      )}
+      {person && (
+        <p className="text-sm text-soft [overflow-wrap:anywhere]">
+          By <bdi>{person}</bdi>
+        </p>
+      )}
+    </li>
   );
 }
 
@@ -222,10 +237,11 @@ function Messages({ found }: { found: WholeIncident }) {
                   </span>
                 ) : (
                   <span className="text-warn">
-                    {one.attempts ? "Tried again" : "Due"} <Time at={one.due_at} />
+                    {one.attempts ? "Next try" : "Due"} <Time at={one.due_at} />
+                    {one.attempts > 0 && ","}
                   </span>
                 )}
-                {one.attempts > 1 && (
+                {(one.attempts > 1 || (one.attempts > 0 && isWaiting(one))) && (
                   <span className="text-soft"> after {plural(one.attempts, "attempt")}</span>
                 )}
                 {one.last_error && one.delivered_at === null && (

@@ -5,8 +5,8 @@ import { Empty, Failed, Panel, Skeleton } from "~/ui/panel";
 import { useMay } from "~/ui/rights/allowed";
 import { useNow } from "~/ui/time";
 import { rules } from "../queries";
-import { StateBadge } from "../state-badge";
-import { byUrgency, stateOf } from "../words";
+import { StateBadges } from "../state-badge";
+import { byUrgency } from "../words";
 import { States } from "./rule-row";
 
 export function ModelRules({ project, model }: { project: string; model: string }) {
@@ -41,7 +41,7 @@ export function ModelRules({ project, model }: { project: string; model: string 
                 <span dir="auto" className="min-w-0 font-medium [overflow-wrap:anywhere]">
                   {rule.name}
                 </span>
-                <StateBadge state={stateOf(rule, now)} />
+                <StateBadges rule={rule} now={now} />
               </p>
               {rule.trouble ? (
                 <p className="text-sm text-warn [overflow-wrap:anywhere]">{rule.trouble}</p>

@@ -10,17 +10,8 @@ import { Menu, MenuItem, MenuLine } from "~/ui/menu";
 import { Time } from "~/ui/time";
 import { notify } from "~/ui/toasts";
 import { type Condition, type Rule, type RuleState, watchingKey } from "../queries";
-import { INKS, StateBadge } from "../state-badge";
-import {
-  doing,
-  inWords,
-  isMuted,
-  SEVERITIES,
-  STATES,
-  type State,
-  stateOf,
-  telling,
-} from "../words";
+import { INKS, StateBadges } from "../state-badge";
+import { doing, inWords, isMuted, SEVERITIES, STATES, type State, telling } from "../words";
 import { MuteDialog } from "./mute-dialog";
 
 /** States that a row shows; of more it says how many there are. */
@@ -54,7 +45,7 @@ export function RuleRow({ project, rule, condition, model, mayChange, now }: Sho
               rule.name
             )}
           </h2>
-          <StateBadge state={stateOf(rule, now)} />
+          <StateBadges rule={rule} now={now} />
         </div>
         <p className="text-soft [overflow-wrap:anywhere]">
           {model === null ? "Whole project" : <bdi>{model}</bdi>}: {inWords(rule, condition)}.{" "}
