@@ -36,6 +36,8 @@ GIVEN = {
     "members rm": ["a@example.com"], "backtests show": ["b"], "backtests compare": ["a", "b"],
     "pull": ["1"], "models new": ["m"], "models publish": ["s"], "models unpublish": ["s"],
     "channels add": ["c"], "channels test": ["c"], "channels remove": ["c"],
+    "rules show": ["r"], "rules add": ["n", "--when", "crashed"], "rules rm": ["r"],
+    "rules mute": ["r", "--for", "1h"], "incidents show": ["i"], "incidents ack": ["i"],
     "share rm": ["l"], "share change": ["l", "--percent-only"],
 }  # fmt: skip
 

@@ -153,3 +153,17 @@ def test_conditions_ask_only_for_facts_that_there_are() -> None:
     for one in all_conditions.CONDITIONS:
         assert set(one.needs) <= set(all_facts.BY_NAME), one.name
         assert one.help.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("when", "limit"), [("drawdown", -5), ("drawdown", 0), ("loss-of-day", -1), ("open-orders", -1)]
+)
+def test_a_limit_that_is_always_reached_is_refused(when: str, limit: float) -> None:
+    """Traders write a fall as -5 %: a rule that stops the model would stop it at once."""
+    with pytest.raises(InvalidRule, match="`limit` must"):
+        rule.read({"name": "n", "when": when, "limit": limit}, "model")
+
+
+@pytest.mark.parametrize(("when", "limit"), [("account-below", -5), ("open-orders", 0)])
+def test_a_limit_that_can_be_kept_is_taken(when: str, limit: float) -> None:
+    assert rule.read({"name": "n", "when": when, "limit": limit}, "model").limit == limit

@@ -15,8 +15,9 @@ from tapeline.watch.facts.fact import Asked
 from tapeline.watch.facts.lifecycle_events import Said
 from tests.conftest import Person, Service
 from tests.pushing import ORDER, Model, pushing
+from tests.waiting import wait_for
 from tests.watch.stored_runs import store_run
-from tests.watch.watching import add, fires, resolves
+from tests.watch.watching import add, fires, resolves, shown
 
 BY_NAME = {one.name: one for one in SILENCE}
 
@@ -130,3 +131,17 @@ def test_a_schedule_is_missed_until_its_run_starts(model: Model) -> None:
     started = update(runs).where(runs.c.id == run.id).values(values)
     model.service.store.write_now(lambda connection: connection.execute(started) and None)
     resolves(model, rule)
+
+
+def test_a_model_that_stops_is_not_expected_to_speak_before_the_silence_is_due(
+    model: Model,
+) -> None:
+    log(model)
+    rule = add(model, "no-log", lasting="1h")
+    wait_for(lambda: said(model, rule) == "It has not been without any line for 1 h.")
+    model.push("/v1/live/lifecycle", {"message": "Stopped", "running": False})
+    wait_for(lambda: "It is not running" in said(model, rule))
+
+
+def said(model: Model, rule: str) -> str:
+    return "".join(one["said"] for one in shown(model, rule)["states"])

@@ -25,7 +25,9 @@ def test_a_silent_host_is_named_wherever_its_model_is_shown(ada: Person) -> None
     with closing(sqlite3.connect(ada.server.home.data / "tapeline.db")) as database, database:
         database.execute("update runs set host = 'gone' where id = ?", [run])
         database.execute("delete from samples where run_id = ?", [run])
-        database.execute("insert into samples values (?, 1800000000, 17000000, 0.5)", [run])
+        names = "run_id, at, memory, cpu"
+        sample = f"insert into samples ({names}) values (?, 1800000000, 17000000, 0.5)"
+        database.execute(sample, [run])
     shown = ada.run("ps", "--running")
     assert "unreachable" in shown.stdout
     assert "17 MB" not in shown.stdout, "nobody knows what it uses"

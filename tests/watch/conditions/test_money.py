@@ -8,7 +8,8 @@ from tests.pushing import Model
 from tests.waiting import wait_for
 from tests.watch.conditions.asking import DAY, Watcher, about, cash, fund, mark, order, trade
 
-NOW = time.time() // DAY * DAY + 12 * 3600.0  # noon, so that a day has a morning
+# Noon, so that a day has a morning; of yesterday: what is dated ahead counts from its arrival.
+NOW = (time.time() // DAY - 1) * DAY + 12 * 3600.0
 
 
 def test_a_drawdown_fires_in_percent_and_in_money_and_is_over(

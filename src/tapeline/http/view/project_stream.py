@@ -40,8 +40,10 @@ class Seen(msgspec.Struct, frozen=True):
 
 
 async def stream_project(call: Call) -> EventStream:
-    """Which models of a project changed, as server-sent events `changed`: {model, kinds}; and that
-    its rules or incidents did, as `watch`: {}."""
+    """Which models of a project changed, and that its rules or incidents did.
+
+    Server-sent events: `changed`: {model, kinds}, and `watch`: {}.
+    """
     before = await call.services.store.read(_seen, call.actor, call.path("project"))
 
     def may_read(connection: Connection) -> None:

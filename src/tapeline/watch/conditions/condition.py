@@ -105,6 +105,8 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True):
     """Of `limit`, the default first. Empty: it takes no limit."""
     default: float | None = None
     """The limit of a rule that names none. None: it must name one."""
+    smallest: Literal["any", "zero", "more than zero"] = "zero"
+    """Limit that makes sense. One that is always reached would fire at once, and stop the model."""
     options: tuple[Option, ...] = ()
     tighter: Literal["lower", "higher"] | None = None
     """Which limit is the stricter one: people may only tighten what a version expects."""

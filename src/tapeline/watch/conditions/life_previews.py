@@ -45,7 +45,12 @@ def while_true(changes: Iterable[tuple[float, bool]], now: float) -> Iterator[St
 
 
 def not_running(past: Past) -> Stretches:
-    """From an end that nobody wanted until it ran again."""
+    """From an end that nobody wanted until it ran again. What runs by a schedule ends each time."""
+    newest = select(runs.c.schedule).where(
+        runs.c.model_id == past.subject.id, runs.c.kind.in_(DEPLOYED)
+    )
+    if past.connection.scalar(newest.order_by(runs.c.created_at.desc()).limit(1)) is not None:
+        return Stretches(looked_since=past.since)
     events, since = lifecycle(past)
     changes = [
         (one.at, not one.is_running and one.message != "Stopped")

@@ -74,6 +74,7 @@ DRAWDOWN = Condition(
     scopes=SCOPES,
     of_each=None,
     units=UNITS,
+    smallest="more than zero",
     tighter="lower",
     preview=previews.drawdown,
 )
@@ -124,6 +125,7 @@ LOSS_OF_DAY = Condition(
     scopes=SCOPES,
     of_each=None,
     units=UNITS,
+    smallest="more than zero",
     tighter="lower",
     preview=previews.loss_of_day,
 )
@@ -144,6 +146,7 @@ LOSS_OF_WEEK = Condition(
     scopes=SCOPES,
     of_each=None,
     units=UNITS,
+    smallest="more than zero",
     tighter="lower",
     preview=previews.loss_of_week,
 )
@@ -176,6 +179,7 @@ PROFIT_TARGET = Condition(
     scopes=SCOPES,
     of_each=None,
     units=UNITS,
+    smallest="more than zero",
     tighter="lower",
     preview=previews.profit_target,
 )
@@ -210,6 +214,7 @@ ACCOUNT_BELOW = Condition(
     scopes=SCOPES,
     of_each=None,
     units=("money",),
+    smallest="any",
     tighter="higher",
     preview=previews.account_below,
 )

@@ -117,6 +117,7 @@ QUOTA = Condition(
     find=_quota,
     needs=("quota",),
     units=("percent",),
+    smallest="more than zero",
     default=80.0,
     tighter="lower",
 )

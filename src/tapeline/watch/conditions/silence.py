@@ -30,13 +30,11 @@ def _silence(last_of: Last, what: str) -> Find:
         last, asked = last_of(question), question.asked
         start = max(last or 0.0, running_since or 0.0, asked.counts_from)
         due, silent = start + asked.lasting, max(0.0, question.now - start)
-        when = "never" if last is None else f"{in_words(question.now - last)} ago"
         if question.now < due:
+            # Nothing that the next one makes untrue: it is not asked again before it is due.
             return Finding(
                 holds=False,
-                said=f"Its last {what} came {when}."
-                if last is not None
-                else f"It has not sent any {what} yet.",
+                said=f"It has not been without any {what} for {in_words(asked.lasting)}.",
                 value=silent,
                 limit=asked.lasting,
                 look_again=due,

@@ -198,7 +198,7 @@ class Evaluator:
             one
             for subject, some in words.items()
             for one in self._by_subject.get(subject, ())
-            if not one.is_settled and one.key not in late and not one.words.isdisjoint(some)
+            if one.key not in late and one.is_woken_by(some)
         ]
         return timely + changed
 
@@ -226,8 +226,9 @@ class Evaluator:
         plain = msgspec.structs.replace(
             after, said=before.said, value=before.value, limit=before.limit
         )
-        # New figures alone change nothing that follows from them.
-        return plain != before or before.revision == 0 or now - one.written_at >= SHOWN_EVERY
+        # New figures alone change nothing that follows from them; that there are none now is news.
+        is_news = (after.value is None) != (before.value is None) or before.revision == 0
+        return is_news or plain != before or now - one.written_at >= SHOWN_EVERY
 
     async def _write(self, some: Mapping[Key, Watched], changes: list[Change], now: float) -> None:
         done = await self._store.write(acting.carry_out, self._appender, changes, now)

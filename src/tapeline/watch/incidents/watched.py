@@ -1,7 +1,7 @@
 """What is watched: every rule about each of its subjects, with its state."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -10,6 +10,7 @@ from sqlalchemy import Connection, select
 from tapeline.store.rows import record
 from tapeline.store.tables.core import projects
 from tapeline.store.tables.watch import rule_states
+from tapeline.tape.events import kinds
 from tapeline.watch.conditions import all_conditions
 from tapeline.watch.conditions.condition import Condition
 from tapeline.watch.facts import all_facts
@@ -52,6 +53,11 @@ class Watched(msgspec.Struct, kw_only=True):
         """The exchange whose hours are its own."""
         hours = None if self.rule is None else self.rule.hours
         return hours.calendar if isinstance(hours, Exchange) else None
+
+    def is_woken_by(self, changed: Collection[str]) -> bool:
+        """A settled one waits until it is due, unless its model started or stopped."""
+        known = self.words & {kinds.LIFECYCLE.name} if self.is_settled else self.words
+        return not known.isdisjoint(changed)
 
     def asked(self, counts_from: float) -> Asked:
         assert self.rule is not None

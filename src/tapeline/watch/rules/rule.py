@@ -119,6 +119,10 @@ def _limit(value: dict[str, Any], condition: Condition) -> tuple[float | None, s
         limit = condition.default
     if isinstance(limit, bool) or not isinstance(limit, int | float) or not math.isfinite(limit):
         raise wrong("limit", f"must be a number, in {' or '.join(condition.units)}")
+    if limit < 0 and condition.smallest != "any":
+        raise wrong("limit", "must not be negative: a fall or a loss is written without a minus")
+    if limit == 0 and condition.smallest == "more than zero":
+        raise wrong("limit", "must be more than 0, which is always reached")
     if unit is None:
         unit = condition.units[0]
     if unit not in condition.units:
