@@ -68,6 +68,7 @@ def test_a_rule_is_made_fires_rings_is_acknowledged_and_is_over(site: Site, mode
     expect(row).to_contain_text("Firing")  # without loading the page again
     is_fine(page, "a rule that fires")
     page.get_by_role("link", name="1 open incident").click()
+    expect(page.get_by_role("heading", name="Incidents")).to_be_visible()
     page.get_by_role("main").get_by_role("link", name="It fell over").click()
     expect(page.get_by_text("Open for")).to_be_visible()
     page.get_by_label("Note").fill("I am on it")

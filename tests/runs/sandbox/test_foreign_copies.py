@@ -2,6 +2,7 @@
 
 import os
 import socket
+import stat
 import threading
 from pathlib import Path
 
@@ -106,6 +107,16 @@ def test_names_nested_beyond_what_a_path_may_have_are_copied(state: Path) -> Non
         here, depth = below, depth + 1
     os.close(here)
     assert depth == 60
+
+
+def test_a_file_that_becomes_a_folder_while_it_is_copied_is_left_out(
+    state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (state / "folder").mkdir()
+    (state / "file").write_text("mine")
+    monkeypatch.setattr(foreign_copies, "mode_of", lambda *_: stat.S_IFREG)
+    foreign_copies.copy(state, tmp_path / "copy")
+    assert [one.name for one in (tmp_path / "copy").iterdir()] == ["file"]
 
 
 def test_what_is_swapped_while_it_is_copied_leads_nowhere_else(state: Path, tmp_path: Path) -> None:

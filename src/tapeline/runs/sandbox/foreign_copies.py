@@ -65,7 +65,8 @@ class _Copying:
             file = os.open(name, _READ, dir_fd=theirs)
         except OSError:
             return  # gone, or replaced by a link
-        with os.fdopen(file, "rb", buffering=0):
+        with ExitStack() as open_ones:  # it may be a folder by now, which makes no file object
+            open_ones.callback(os.close, file)
             status = os.fstat(file)
             if not stat.S_ISREG(status.st_mode) or _is_anothers(status, owner):
                 return
