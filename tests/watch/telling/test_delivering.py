@@ -8,14 +8,17 @@ from dataclasses import replace
 import pytest
 
 from tapeline.background import Background
+from tapeline.fair_line import Owner
 from tapeline.settings import Settings
 from tapeline.store.encryption import Cipher
 from tapeline.store.store import Store
+from tapeline.watch.sending.jobs import AT_ONCE
 from tapeline.watch.sending.post_office import OF_A_TENANT
-from tapeline.watch.telling.delivering import Telling
+from tapeline.watch.telling import outbox
+from tapeline.watch.telling.delivering import Telling, whose_turn
 from tests.receivers import Receiver, http_receiver
 from tests.waiting import wait_for
-from tests.watch.telling.queued import Queue
+from tests.watch.telling.queued import REFUSED, Queue
 
 pytestmark = pytest.mark.databases("sqlite")
 
@@ -100,3 +103,25 @@ def test_an_address_that_the_key_does_not_open_is_shown_as_failing(
     assert "a key that this server does not have" in row.last_error
     assert row.due_at > time.time()
     assert not receiver.received
+
+
+def test_tenants_take_turns_however_much_others_have_waiting() -> None:
+    many = [(f"{tenant}{number}", Owner(tenant)) for tenant in "abc" for number in range(20)]
+    other = ("d0", Owner("d"))
+    chosen = whose_turn([*many, other], {})
+    assert len(chosen) == AT_ONCE
+    assert other in chosen[:4]
+    busy = {"a0": "a", "a1": "a", "b0": "b", "b1": "b", "c0": "c", "c1": "c", "c2": "c"}
+    assert whose_turn([*many, other], busy) == [other]
+    assert not whose_turn(many[:20], dict.fromkeys(("a0", "a1", "a2"), "a"))
+
+
+def test_what_is_critical_goes_first_and_channels_that_fail_go_last(queue: Queue) -> None:
+    failing, plain, critical = (queue.channel(name) for name in ("failing", "plain", "critical"))
+    queue.put(queue.incident("critical"), failing)
+    queue.tell(failing, REFUSED)
+    queue.put(queue.incident(), plain)
+    queue.put(queue.incident("critical"), critical)
+    queue.make_due()
+    found = queue.store.read_now(outbox.due_channels, 10)
+    assert [one for one, _ in found] == [critical.id, plain.id, failing.id]

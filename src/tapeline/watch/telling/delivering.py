@@ -4,7 +4,8 @@ What a message says and where it goes is read when it is sent. A channel that fa
 with growing pauses and holds up no other.
 """
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 from sqlalchemy import Connection
@@ -29,7 +30,7 @@ NAME, ONE = "messages", "message"
 EVERY, WITHIN = 1.0, 60.0  # seconds
 SECONDS = 20.0  # for one message
 LOOKED_AT = 2_000
-"""Channels with something due that one turn looks at, the longest waiting first."""
+"""Channels with something due that one turn looks at."""
 UNREADABLE = (
     "The address cannot be read: it was encrypted with a key that this server does not have. Set it"
     " again, or have the operator put the folder keys back from a backup."
@@ -66,13 +67,9 @@ class Telling:
     async def turn(self) -> None:
         if self._is_copy():
             return
-        for channel_id, owner in await self._store.read(_due):
-            # What hangs or fails for one tenant leaves places for the others.
-            own = sum(one == owner.tenant for one in self._under_way.values())
-            is_free = own < OF_A_TENANT and len(self._under_way) < AT_ONCE
-            if is_free and channel_id not in self._under_way:
-                self._under_way[channel_id] = owner.tenant
-                self._background.begin(ONE, self._tell(channel_id, owner), channel_id)
+        for channel_id, owner in whose_turn(await self._store.read(_due), self._under_way):
+            self._under_way[channel_id] = owner.tenant
+            self._background.begin(ONE, self._tell(channel_id, owner), channel_id)
 
     async def _tell(self, channel_id: str, owner: Owner) -> None:
         try:
@@ -125,6 +122,25 @@ class Telling:
         said = message.trial(channel.name, project, new_id())
         job = _job(said, channel.kind, opened, None)
         return await self._office.send(job, await self._store.read(_owner, channel.project_id))
+
+
+def whose_turn(
+    due: Sequence[tuple[str, Owner]], under_way: Mapping[str, str]
+) -> list[tuple[str, Owner]]:
+    """Channels for the places that are free. Tenants of whom the fewest are being told go first,
+    and none has all places, so that what hangs for one of them holds up no other."""
+    of_tenants = Counter(under_way.values())
+    waiting = [one for one in due if one[0] not in under_way]
+    found: list[tuple[str, Owner]] = []
+    while waiting and len(under_way) + len(found) < AT_ONCE:
+        chosen = min(waiting, key=lambda one: of_tenants[one[1].tenant])
+        tenant = chosen[1].tenant
+        if of_tenants[tenant] >= OF_A_TENANT:
+            break
+        waiting.remove(chosen)
+        found.append(chosen)
+        of_tenants[tenant] += 1
+    return found
 
 
 def _due(connection: Connection) -> list[tuple[str, Owner]]:

@@ -5,10 +5,10 @@ A row is claimed for as long as sending may take, and stays until its delivery w
 crash it is sent again, with the same ids.
 """
 
-from sqlalchemy import ColumnElement, Connection, and_, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, case, func, or_, select, update
 
 from tapeline.store.backends import common_time
-from tapeline.store.tables.watch import channels, outbox
+from tapeline.store.tables.watch import channels, incidents, outbox
 
 OPEN = and_(outbox.c.delivered_at.is_(None), outbox.c.given_up_at.is_(None))
 SERVER = "server"
@@ -26,14 +26,18 @@ def release_claims(connection: Connection) -> None:
 
 
 def due_channels(connection: Connection, most: int) -> list[tuple[str, str | None]]:
-    """Channels that have something to tell now, with their projects, the longest waiting first."""
-    first = func.min(outbox.c.due_at)
+    """Channels that have something to tell now, with their projects: those that work before those
+    that fail, which may keep a place until their time is over, then what is critical, then the
+    longest waiting."""
+    is_failing = case((channels.c.failing_since.is_not(None), 1), else_=0)
+    critical = func.max(case((incidents.c.severity == "critical", 1), else_=0))
     query = (
         select(outbox.c.channel_id, channels.c.project_id)
         .join(channels, channels.c.id == outbox.c.channel_id)
+        .join(incidents, incidents.c.id == outbox.c.incident_id, isouter=True)
         .where(is_due(common_time.now(connection)))
-        .group_by(outbox.c.channel_id, channels.c.project_id)
-        .order_by(first)
+        .group_by(outbox.c.channel_id, channels.c.project_id, channels.c.failing_since)
+        .order_by(is_failing, critical.desc(), func.min(outbox.c.due_at))
         .limit(most)
     )
     return [(row.channel_id, row.project_id) for row in connection.execute(query)]
