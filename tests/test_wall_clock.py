@@ -21,6 +21,8 @@ REASONS = {
     "cli/server/session.py:renew": "on the client's machine; a refused token is renewed",
     "cli/server/session.py:sign_in": "on the client's machine; a refused token is renewed",
     "cli/terminal/screen.py:ago": "people read it",
+    "cli/watch/rules.py:mute": "people choose a date",
+    "cli/watch/rules.py:show": "people read it",
     "health/machine/clock.py:look": "compares two wall clocks",
     "http/core/rendering.py:ago": "people read it",
     "http/sharing/links_api.py:_future": "people choose a date",

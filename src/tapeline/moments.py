@@ -4,7 +4,7 @@ A model may send any time, and a calendar ends: this is the only place that conv
 it never fails.
 """
 
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, date, datetime, tzinfo
 
 EARLIEST, LATEST = -62_135_596_800.0, 253_402_300_800.0  # the years 1 to 9999
 _DAY = 86_400.0  # no zone is farther from UTC
@@ -36,6 +36,11 @@ def wall(seconds: float, zone: tzinfo) -> float:
     ahead = datetime.fromtimestamp(inside, zone).utcoffset()
     assert ahead is not None
     return min(max(seconds + ahead.total_seconds(), EARLIEST), LATEST - 1)
+
+
+def day(seconds: float, zone: tzinfo) -> date:
+    """The date that it is in a zone."""
+    return datetime.fromtimestamp(wall(seconds, zone), UTC).date()
 
 
 def from_wall(shown: float, zone: tzinfo) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from tapeline import moments
 from tapeline.errors import Invalid
 from tapeline.watch.rules.invalid import InvalidRule, a_text, only, unknown, wrong
 from tapeline.zones import zone_of
@@ -59,7 +60,7 @@ class Hours(msgspec.Struct, frozen=True):
 
     def at(self, now: float) -> Window:
         zone = zone_of(self.zone)
-        today = datetime.fromtimestamp(now, zone).date()
+        today = moments.day(now, zone)
         spans = _joined(
             self._span(day, zone)
             for day in (today + timedelta(days=n) for n in range(-LOOKED, LOOKED + 1))

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from tapeline import moments
 from tapeline.errors import Invalid
 from tapeline.watch.rules import hours
 from tapeline.watch.rules.hours import Hours
@@ -28,7 +29,7 @@ class Digest(msgspec.Struct, frozen=True):
         if self.every == "hour":
             return (now // HOUR + 1) * HOUR
         zone = zone_of(self.zone)
-        today = datetime.fromtimestamp(now, zone).date()
+        today = moments.day(now, zone)
         for later in range(3):
             day = today + timedelta(days=later)
             moment = datetime(
