@@ -15,7 +15,7 @@ from tests.e2e.conftest import Site
 from tests.e2e.long_texts import Project
 from tests.e2e.looks import DRAWN
 from tests.e2e.test_long_texts import PAGES
-from tests.http.test_access import MATRIX, ROLES, Route
+from tests.http.access_matrix import MATRIX, ROLES, Route
 
 pytestmark = pytest.mark.heavy
 

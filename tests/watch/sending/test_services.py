@@ -13,7 +13,7 @@ REFUSED = [
     "windows://", "glib://", "qt://", "blink1://", "rsyslog://host", "mqtt://host/topic", "irc://h",
     "vapid://a/b", "fcm://project/key?keyfile=/etc/passwd", "nonsense", "", "://", "javascript:1",
     "discord://1/2?template=/etc/passwd", "tgram://1/2?Template=file:///etc/passwd",
-    "mailto://a:b@c.org?pgpkey=/root/key", "https:///path", "http://u:p@host/", "https://h\n/x",
+    "mailto://a:b@c.org?pgpkey=/etc/key", "https:///path", "http://u:p@host/", "https://h\n/x",
     "https://h/" + "x" * 2_000, "smtp://host",
     "json://host/?method=DELETE", "xmls://host/?Method=put", "form://host?method=get",
 ]  # fmt: skip
