@@ -27,7 +27,7 @@ from tapeline.watch.incidents.incident import Incident
 from tapeline.watch.incidents.watched import Key
 from tapeline.watch.rules.actions import Action
 from tapeline.watch.rules.rule import Rule
-from tapeline.watch.rules.stored import SERVER, StoredRule
+from tapeline.watch.rules.stored import StoredRule, scope_of
 
 RULES = "rules"
 """Who did it, in timelines."""
@@ -140,7 +140,7 @@ def _tell(
     now: float,
 ) -> None:
     """Rows for the outbox. Those with `after` wait, for as long as nobody acknowledges."""
-    scope = SERVER if stored.project_id is None else f"project:{stored.project_id}"
+    scope = scope_of(stored.project_id)
     query = select(channels.c.id, channels.c.name).where(channels.c.scope == scope)
     known = {row.name: row.id for row in connection.execute(query)}
     names = list(known) if action.channels is None else action.channels

@@ -61,12 +61,13 @@ class Reach(msgspec.Struct, frozen=True):
 
 def look(connection: Connection, reach: Reach) -> Look:
     lease, now = leadership.holder(connection), common_time.now(connection)
+    is_needed = reach != Reach()  # an installation without rules costs nothing
     return Look(
         now,
         None if lease is None else (lease.holder, lease.since),
         stored.digest(connection),
         _heads(connection, reach),
-        _runs(connection, now),
+        _runs(connection, now) if is_needed else {},
         tuple(connection.scalars(select(hosts.c.name).where(hosts.c.forgotten_at.is_(None)))),
     )
 

@@ -70,7 +70,7 @@ class StoredRule(msgspec.Struct, frozen=True, kw_only=True):
         return rule_json.read(self.spec | (self.override or {}), self.reach)
 
 
-def scope_of(project_id: str | None, model_id: str | None) -> str:
+def scope_of(project_id: str | None, model_id: str | None = None) -> str:
     if model_id is not None:
         return f"model:{model_id}"
     return SERVER if project_id is None else f"project:{project_id}"

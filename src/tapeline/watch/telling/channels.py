@@ -16,9 +16,9 @@ from tapeline.store.encryption import Cipher
 from tapeline.store.rows import record
 from tapeline.store.tables.core import audit as audit_log
 from tapeline.store.tables.watch import channels
+from tapeline.watch.rules.stored import scope_of
 from tapeline.watch.sending import services
 from tapeline.watch.telling import holding
-from tapeline.watch.telling.outbox import scope_of
 
 MOST = 20
 """Channels of a project."""

@@ -11,12 +11,6 @@ from tapeline.store.backends import common_time
 from tapeline.store.tables.watch import channels, incidents, outbox
 
 OPEN = and_(outbox.c.delivered_at.is_(None), outbox.c.given_up_at.is_(None))
-SERVER = "server"
-
-
-def scope_of(project_id: str | None) -> str:
-    """Whose channels: those of a project, or of the installation."""
-    return SERVER if project_id is None else f"project:{project_id}"
 
 
 def release_claims(connection: Connection) -> None:
