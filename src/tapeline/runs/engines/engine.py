@@ -6,7 +6,7 @@ Everything here is called from threads and may be slow, except `is_alive`, `trou
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import msgspec
 
@@ -51,6 +51,40 @@ class Progress(Protocol):
     def installing(self) -> None: ...
 
     def lines(self, records: list[Record]) -> None: ...
+
+
+class NeedsInstalling(Exception):
+    """Nothing was done, because packages have to be installed first, and nobody follows that."""
+
+    def __init__(self, *, at_once: bool = False) -> None:
+        """`at_once`: only an environment without packages is missing, which takes no place from
+        installations."""
+        super().__init__()
+        self.at_once = at_once
+
+
+class Sight(msgspec.Struct, frozen=True):
+    """What is to be seen of a launch."""
+
+    alive: bool
+    """False proves that nothing of it is left."""
+    unread: bool = False
+    """Its journal may have records after the offset in its row."""
+    lag: int = 0
+    """Bytes of its journal after that offset, as far as it can be read."""
+    last_seen: float | None = None
+    """When something of it was last alive, of a run whose shim could not record its end."""
+    usage: Usage | None = None
+
+
+class Sights(NamedTuple):
+    of: dict[str, Sight]
+    """By run."""
+    unknown: dict[str, Exception]
+    """Runs that could not be seen now: nothing can be decided about them."""
+    left: dict[str, str]
+    """Runs of which anything is still there, and their hosts: also those that nobody asked
+    about."""
 
 
 class Engine(Protocol):
