@@ -21,7 +21,7 @@ from tapeline.runs.environments.interpreters import Found, Interpreter
 from tapeline.runs.journals import journal
 from tapeline.runs.journals.records import Record
 from tapeline.runs.sandbox import cgroups
-from tapeline.runs.sandbox.box import Box, Launch, Policy
+from tapeline.runs.sandbox.box import Box, Launch, LeaseTerms, Policy
 from tapeline.runs.shim import tree
 from tests.runs.environments.index import PackageIndex, builder, serve_packages
 from tests.runs.environments.package_bench import Bench
@@ -134,6 +134,7 @@ class Pad:
             (work / script).write_text(textwrap.dedent(code))
         unsafe = box.pop("unsafe", False)
         masked = box.pop("masked", [])
+        lease: LeaseTerms | None = box.pop("lease", None)
         return Launch(
             name=name,
             folder=str(folder),
@@ -143,6 +144,7 @@ class Pad:
             masked=masked,
             policy=policy or Policy(restart=False, time_limit=60.0),
             unsafe=unsafe,
+            lease=lease,
         )
 
     def launch(self, code: str, **options: Any) -> Launched:

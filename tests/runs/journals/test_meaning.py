@@ -184,3 +184,23 @@ def test_a_wait_for_room_on_the_machine_is_told_and_is_no_crash() -> None:
     assert messages_of(update, waiting)[-1] == "Restarting"
     assert update.changes["state"] == "restarting"
     assert not update.has_ended
+
+
+def test_the_end_of_a_lease_is_no_crash_and_the_run_starts_again() -> None:
+    update = RunUpdate(a_run("r", fence=1), 1, 99.0)
+    over = finished("lease", cause="lease", reason="Its node could not renew its lease.")
+    assert messages_of(update, STARTED, ended(None, "lease", 9), over) == ["Running", "Stopped"]
+    assert update.changes["state"] == "pending"
+    assert update.changes["fence"] is None
+    assert not update.has_ended
+    lines = [one.fields["line"] for one in update.events if one.kind is kinds.LOG]
+    assert len(lines) == 1
+    assert lines[0].startswith("Ended because its node could not renew its lease")
+    assert news_of(update) == ["model_started", "model_stopped"]
+
+
+def test_a_run_that_was_to_stop_has_stopped_when_its_lease_ended_it() -> None:
+    update = RunUpdate(a_run("r", fence=1, desired="stopped", reason="Stopped by ada."), 1, 99.0)
+    messages_of(update, STARTED, ended(None, "lease", 9), finished("lease", cause="lease"))
+    assert (update.changes["state"], update.changes["reason"]) == ("stopped", "Stopped by ada.")
+    assert update.has_ended

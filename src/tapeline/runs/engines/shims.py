@@ -167,6 +167,7 @@ def _instructions(spec: Launch) -> dict[str, Any]:
         "runs": spec.runs,
         "masked": _masks(spec.masked),
         "policy": spec.policy,
+        "lease": spec.lease,
         "unsafe": spec.unsafe,
         "uid": None if spec.unsafe else box.uid,
         "group": group,

@@ -21,6 +21,10 @@ CAUSES = {
     "disk_full": "its folders took more disk space than those of a run may (`run_disk`)",
 }
 
+LEASE_RAN_OUT = (
+    "Ended because its node could not renew its lease: it may be cut off from the servers, or they"
+    " from the database."
+)
 UNREAD = "nobody was there to read them"
 STAGES = ("Installing Dependencies", "Running")
 """Lifecycle messages that a backtest shows in its log, before it has a status."""
@@ -183,7 +187,7 @@ class RunUpdate:
 
     def _ended(self, state: dict[str, Any], at: float) -> None:
         self.changes["exit_code"] = state["exit_code"]
-        if state["cause"] == "stopped" or state["exit_code"] == 0:
+        if state["cause"] in ("stopped", "lease") or state["exit_code"] == 0:
             return
         reason = state.get("reason") or f"{_how(state)}."
         self.line(reason, "system", at)
@@ -194,8 +198,11 @@ class RunUpdate:
 
     def _finished(self, state: dict[str, Any], at: float, ending: Ending | None) -> None:
         outcome = state["outcome"]
+        if outcome == "lease":
+            self.line(LEASE_RAN_OUT, "system", at)
+            outcome = "stopped"
         if outcome == "stopped" and self.run.desired == "running":
-            self._interrupted(at)
+            self._interrupted(at, state)
             return
         if outcome == "exited":
             self.lifecycle("Exited", at, running=False, end_at=at)
@@ -213,10 +220,14 @@ class RunUpdate:
             self._tell("model_given_up", is_bad=True, reason=reason)
             self._end("crashed", reason, at, ending)
 
-    def _interrupted(self, at: float) -> None:
-        """The server stopped it, because it stops itself or is on hold; it is still desired."""
+    def _interrupted(self, at: float, state: dict[str, Any]) -> None:
+        """The server stopped it, because it stops itself or is on hold; or its lease ran out. It
+        is still desired, and its shim has seen the last of its processes end: nobody else has
+        taken its place until now, and nobody will, because this record changes its row."""
+        by_lease = state["outcome"] == "lease"
         self.lifecycle("Stopped", at, running=False, end_at=at)
-        self._tell("model_stopped", reason="The server stops or is on hold.")
+        reason = LEASE_RAN_OUT if by_lease else "The server stops or is on hold."
+        self._tell("model_stopped", is_bad=by_lease, reason=reason)
         self.changes |= {"state": "pending", "fence": None}
 
     def _end(self, state: str, reason: str, at: float, ending: Ending | None) -> None:

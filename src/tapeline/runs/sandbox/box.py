@@ -45,6 +45,16 @@ class Policy(msgspec.Struct, kw_only=True):
     """The most kept in a minute; more is dropped and reported."""
 
 
+class LeaseTerms(msgspec.Struct, kw_only=True):
+    """Until when a launch may live without a renewal, after which its shim ends it by itself."""
+
+    file: str
+    """The renewals of all runs of the node: `{run: [fence, deadline]}`."""
+    fence: int
+    until: float
+    """By CLOCK_BOOTTIME of this machine."""
+
+
 class Launch(msgspec.Struct, kw_only=True):
     """The instructions for a shim, on its standard input and never on disk: they hold secrets."""
 
@@ -57,3 +67,5 @@ class Launch(msgspec.Struct, kw_only=True):
     """Texts that must not appear in the journal."""
     policy: Policy
     unsafe: bool = False
+    lease: LeaseTerms | None = None
+    """None: it lives until somebody ends it, as on a single machine."""

@@ -1,9 +1,12 @@
 """System calls that Python lacks, loaded before the permission to read the library is dropped."""
 
 import ctypes
+import math
 import os
 import signal
+import struct
 import sys
+from time import CLOCK_BOOTTIME
 from typing import NoReturn
 
 NEWNS, NEWUSER, NEWNET = 0x00020000, 0x10000000, 0x40000000
@@ -11,6 +14,8 @@ NOSUID, NODEV, BIND, RECURSIVE, PRIVATE = 2, 4, 4096, 16384, 1 << 18
 _DETACH = 2
 _PDEATHSIG, _DUMPABLE, _NO_NEW_PRIVS = 1, 4, 38
 _LIBRARY = ctypes.CDLL(None, use_errno=True)
+_ABSOLUTE = 1
+_SIZE_OF_EVENT = 64
 
 
 def unshare(flags: int) -> None:
@@ -55,6 +60,25 @@ def give_up(error: BaseException, descriptor: int) -> NoReturn:
     os.write(descriptor, f"{error}\n".encode(errors="replace"))
     sys.stderr.flush()
     os._exit(127)
+
+
+class Timer:
+    """Sends this process a signal at a moment of CLOCK_BOOTTIME. Children do not inherit it."""
+
+    def __init__(self, number: int) -> None:
+        self._id = ctypes.c_void_p()
+        # A value for its handler, its number, and how to notify: 0 is by that signal.
+        event = struct.pack("Qii", 0, number, 0)
+        given = ctypes.create_string_buffer(event, _SIZE_OF_EVENT)
+        _call("timer_create", CLOCK_BOOTTIME, given, ctypes.byref(self._id))
+
+    def set(self, at: float) -> None:
+        """Instead of the moment before; 0 is never."""
+        seconds = math.floor(at)
+        # Never early: a deadline that wakes us has passed.
+        rest = min(999_999_999, math.ceil((at - seconds) * 1e9))
+        when = (ctypes.c_long * 4)(0, 0, seconds, rest)
+        _call("timer_settime", self._id, _ABSOLUTE, when, None)
 
 
 def _fresh_signals() -> None:

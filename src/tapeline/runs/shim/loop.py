@@ -11,14 +11,15 @@ from typing import Any
 from tapeline.runs.shim import network, restarting, shortage, tree
 from tapeline.runs.shim.forward import SOCKET, TLS_SOCKET, Forwarder
 from tapeline.runs.shim.group import Group
+from tapeline.runs.shim.lease import Lease
 from tapeline.runs.shim.lock import Lock
 from tapeline.runs.shim.running import Running
 from tapeline.runs.shim.spool import Spool
 
 LONGEST_SLEEP = 60.0
 STEADY = 2.0  # seconds for which a new slirp4netns lives before the network counts as back
-# Each further start would use more of the disk, or slow the machine again.
-NOT_AGAIN = ("time_limit", "disk_full", "flood")
+# Each further start would use more of the disk, slow the machine again, or be another's by now.
+NOT_AGAIN = ("time_limit", "disk_full", "flood", "lease")
 LONGEST_QUOTE = 300  # characters of the last line
 
 
@@ -39,6 +40,8 @@ class Shim:
         self._kill_now = False
         self._kill_at: float | None = None  # the launch's own time limit
         self._crashes: list[tuple[float, float]] = []
+        self._is_starting = False
+        self._lease = Lease(spec["lease"], spec["name"], self._end_with_lease)
         self.spool = Spool(
             spec["folder"],
             self._policy["journal_bytes"],
@@ -77,6 +80,9 @@ class Shim:
                 )
                 if self._pause(after):
                     continue
+                if not self._stopping():
+                    self._finish_waiting(number - 1)
+                    return
                 after = ("stopped", "Stopped while it waited to restart.")
             self._finish(*after, number - 1, end)
             return
@@ -89,24 +95,26 @@ class Shim:
         self._finish("crashed", reason, len(self._crashes), end)
 
     def close(self) -> None:
+        self._lease.end()
         if self._internet is not None:
             tree.send(self._internet, signal.SIGKILL)
         Group(self._spec["group"]).remove()
         self.spool.close(patience=10.0)
 
     def _attempt(self, number: int) -> Running | None:
-        """None if it was stopped, or its time was up, while the host had no room for it."""
+        """None if it was stopped, or its time was up, while the host had no room for it; or if its
+        lease has run out."""
         for tries, pause in enumerate(shortage.pauses()):
+            if self._lease.is_over:
+                break
             try:
-                running = Running(
-                    self._spec, number, self.spool, self.watch, self._namespace, self._lock
-                )
+                self._begin(number)
             except OSError as error:
                 if not shortage.is_one(error):
                     raise
                 why = shortage.described(error)
             else:
-                self._follow(running)
+                running = self._follow()
                 if not running.was_refused():
                     return running
                 why = shortage.described(shortage.error_of(running.last_error()))
@@ -116,24 +124,44 @@ class Shim:
                 break
         return None
 
+    def _begin(self, number: int) -> None:
+        self._is_starting = True
+        try:
+            self._running = Running(
+                self._spec, number, self.spool, self.watch, self._namespace, self._lock
+            )
+        finally:
+            self._is_starting = False
+
+    def _end_with_lease(self) -> bool:
+        """Whether nothing can live on: not while a process is being started that is unknown yet."""
+        if self._running:
+            self._running.kill("lease")
+        return not self._is_starting
+
     def _finish_waiting(self, restarts: int) -> None:
         end = {"cause": "time_limit", "exit_code": None, "signal": None}
         if self._stopping():
             after = ("stopped", "Stopped while it waited to start.")
             self._finish(*after, restarts, end | {"cause": "stopped"})
+        elif self._lease.is_over:
+            end["cause"] = "lease"
+            self._finish("lease", self._described(end), restarts, end)
         else:
             self._finish("crashed", self._described(end), restarts, end)
 
     def _is_late(self) -> bool:
         return self._kill_at is not None and time.monotonic() >= self._kill_at
 
-    def _follow(self, running: Running) -> None:
-        self._running = running
+    def _follow(self) -> Running:
+        running = self._running
+        assert running is not None
         while not running.over():
             self._turn(running.wake_at())
             self._enforce(running)
         running.close()
         self._running = None
+        return running
 
     def _enforce(self, running: Running) -> None:
         now = time.monotonic()
@@ -152,7 +180,8 @@ class Shim:
         if end["cause"] == "exit" and end["exit_code"] == 0:
             return "exited", "Exited."
         if not self._policy["restart"] or end["cause"] in NOT_AGAIN:
-            return "crashed", self._described(end)
+            outcome = "lease" if end["cause"] == "lease" else "crashed"
+            return outcome, self._described(end)
         now = time.monotonic()
         self._crashes = [*self._crashes[-20:], (last.started_at, now)]
         wait = restarting.decide(self._crashes, now)
@@ -168,6 +197,7 @@ class Shim:
             "disk_full": "Its folders took more disk space than those of a run may (`run_disk`).",
             "flood": "It kept starting processes, far beyond its limit (`run_processes`).",
             "time_limit": "It took longer than it may.",
+            "lease": "Its node could not renew its lease.",
             "exit": f"It ended with exit code {end['exit_code']}.",
             "signal": f"It was ended by signal {end['signal']}.",
         }
@@ -182,11 +212,11 @@ class Shim:
         self.spool.state(event="finished", **end, **said)
 
     def _pause(self, seconds: float) -> bool:
-        """Whether to continue: a stop ends the wait at once."""
+        """Whether to continue: a stop, and the end of its lease, end the wait at once."""
         until = time.monotonic() + seconds
-        while time.monotonic() < until and not self._stopping():
+        while time.monotonic() < until and not self._stopping() and not self._lease.is_over:
             self._turn(until)
-        return not self._stopping()
+        return not self._stopping() and not self._lease.is_over
 
     def _stopping(self) -> bool:
         return self._kill_now or self._stop_at is not None
@@ -201,7 +231,10 @@ class Shim:
             times.append(self._internet_at + 1.0)
         elif self._network_lost:
             times.append(self._internet_at + STEADY)
-        for descriptor, events in self._poll.poll(max(0.0, min(times) - now) * 1000):
+        found = self._poll.poll(max(0.0, min(times) - now) * 1000)
+        if self._lease.is_over:  # before anything else, however long we could not run
+            self._end_with_lease()
+        for descriptor, events in found:
             # An earlier handler of this turn may have closed this descriptor.
             if handler := self._handlers.get(descriptor):
                 handler(events)

@@ -86,7 +86,8 @@ class Running:
         self._try_interrupt()
 
     def kill(self, cause: str) -> None:
-        self.cause = self.cause or cause
+        if self._status is None:  # else it has ended by itself, and only its children are left
+            self.cause = self.cause or cause
         self._kill()
 
     def reaped(self, status: int) -> None:
