@@ -205,9 +205,7 @@ class Settings:
     )
     package_proxy: str = _row("", ORIGIN, "Proxy for downloading packages.")
     resolution_hours: int = _row(
-        24,
-        whole(0, 24 * 365),
-        "Hours for which requirements keep the versions they were last resolved to.",
+        24, whole(0, 24 * 365), "Hours for which requirements keep their last resolved versions."
     )
     environment_cache: int = _row(
         10, whole(1, 100_000), "Gigabytes that environments and their downloads may use."
@@ -217,6 +215,9 @@ class Settings:
     )
     stop_seconds: int = _row(
         10, whole(0, 3600), "Seconds that a model has to clean up after it is asked to stop."
+    )
+    lease_seconds: int = _row(
+        6, whole(2, 3600), "Seconds that models of a cluster live on while their node is cut off."
     )
     backtest_minutes: int = _row(
         720, whole(1, 1_000_000), "Minutes after which a backtest is stopped."

@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import select
 
 from tapeline import compose
-from tapeline.runs import holds
+from tapeline.runs.holding import holds
 from tapeline.runs.sandbox import ownership
 from tapeline.settings import Settings
 from tapeline.store.tables.tape import tapes

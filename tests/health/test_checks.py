@@ -15,7 +15,7 @@ from tapeline.health.machine.processes import Level
 from tapeline.health.running import hold, hosts, journals, quotas, runs, work
 from tapeline.health.storing import archives, database, keys, queue, statements, store
 from tapeline.health.verdict import Verdict, duration, size
-from tapeline.runs import holds
+from tapeline.runs.holding import holds
 from tapeline.runs.supervision.install_places import Queue
 from tapeline.store.backends.slowest import Slow
 from tapeline.store.tables.core import models, projects

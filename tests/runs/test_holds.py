@@ -9,9 +9,9 @@ from anyio.from_thread import start_blocking_portal
 
 from tapeline.background import Background
 from tapeline.polling import poll
-from tapeline.runs import hold_socket, holds
-from tapeline.runs.hold_socket import Request
-from tapeline.runs.server_holds import ServerHolds
+from tapeline.runs.holding import hold_socket, holds
+from tapeline.runs.holding.hold_socket import Request
+from tapeline.runs.holding.server_holds import ServerHolds
 from tests import needs
 from tests.store.disk import Disk
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from sqlalchemy import select, update
 
-from tapeline.runs import holds
+from tapeline.runs.holding import holds
 from tapeline.store.tables.core import audit
 from tapeline.store.tables.runs import runs
 from tapeline.store.tables.watch import halts

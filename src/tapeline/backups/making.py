@@ -17,7 +17,7 @@ from tapeline.backups import checking, listing, manifest
 from tapeline.backups.checking import Checked
 from tapeline.backups.drafts import BackupFailed
 from tapeline.backups.manifest import Manifest
-from tapeline.runs import holds
+from tapeline.runs.holding import holds
 from tapeline.runs.sandbox import foreign_copies
 from tapeline.settings import Settings
 from tapeline.store import migrate, moving

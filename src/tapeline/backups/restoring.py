@@ -17,7 +17,7 @@ from tapeline.backups import checking, drafts, encrypting, listing, manifest
 from tapeline.backups.checking import Checked
 from tapeline.backups.drafts import BackupFailed
 from tapeline.backups.making import FILE
-from tapeline.runs import holds
+from tapeline.runs.holding import holds
 from tapeline.runs.sandbox import foreign_copies, ownership
 from tapeline.settings import Settings
 from tapeline.store import migrate, moving

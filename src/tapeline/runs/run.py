@@ -48,6 +48,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     host: str | None = None
     fence: int | None = None
     """The fence of the launch that may be alive; None if none is."""
+    lease_until: float | None = None
+    """By the database's clock, of its newest launch; None if that has no lease."""
     launches: int = 0
     restarts: int = 0
     exit_code: int | None = None

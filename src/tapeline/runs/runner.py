@@ -9,7 +9,6 @@ from tapeline.background import Background
 from tapeline.errors import CannotRunModels, NotSupervised, OnHold
 from tapeline.logs import Log
 from tapeline.runs import (
-    holds,
     host_identity,
     one_installation,
     pythons_of_hosts,
@@ -27,9 +26,10 @@ from tapeline.runs.environments.cache import Environments
 from tapeline.runs.environments.install_boxes import Installer
 from tapeline.runs.environments.interpreters import Found
 from tapeline.runs.heartbeat import Heartbeat
-from tapeline.runs.holds import Hold
+from tapeline.runs.holding import holds
+from tapeline.runs.holding.holds import Hold
+from tapeline.runs.holding.server_holds import ServerHolds
 from tapeline.runs.run import Run
-from tapeline.runs.server_holds import ServerHolds
 from tapeline.runs.shared_keys import SharedKeys
 from tapeline.runs.supervision.bell import Bell
 from tapeline.runs.supervision.collector import Collector

@@ -11,9 +11,10 @@ from collections.abc import Awaitable, Callable, Collection
 from pathlib import Path
 
 from tapeline.logs import Log
-from tapeline.runs import holds, host_identity
+from tapeline.runs import host_identity
 from tapeline.runs import run as run_records
 from tapeline.runs.engines.engine import Engine
+from tapeline.runs.holding import holds
 from tapeline.runs.journals.meaning import RunUpdate
 from tapeline.runs.run import Run
 from tapeline.store.store import Store

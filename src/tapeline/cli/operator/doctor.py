@@ -26,11 +26,11 @@ from tapeline.cli.terminal.findings import Row, show_findings
 from tapeline.cli.terminal.screen import Screen
 from tapeline.errors import Problem
 from tapeline.health.machine import disk
-from tapeline.runs import hold_socket
 from tapeline.runs.engines import host_check
 from tapeline.runs.engines.host_check import Host
 from tapeline.runs.environments import interpreters
 from tapeline.runs.environments.interpreters import Found
+from tapeline.runs.holding import hold_socket
 from tapeline.settings import Settings
 from tapeline.tape.proof import heads
 

@@ -17,11 +17,12 @@ from tapeline.cli.terminal.command import JSON, command
 from tapeline.cli.terminal.confirming import confirm
 from tapeline.cli.terminal.failures import Failure
 from tapeline.cli.terminal.screen import Screen
-from tapeline.runs import hold_socket, holds, host_identity
+from tapeline.runs import host_identity
 from tapeline.runs.engines import stopping_here
 from tapeline.runs.engines.stopping_here import Ended, Launched
-from tapeline.runs.hold_socket import Request
-from tapeline.runs.holds import Hold
+from tapeline.runs.holding import hold_socket, holds
+from tapeline.runs.holding.hold_socket import Request
+from tapeline.runs.holding.holds import Hold
 from tapeline.store import moving
 from tapeline.tape.roots import trees
 

@@ -20,13 +20,13 @@ from tapeline.errors import (
     Problem,
 )
 from tapeline.logs import Log
-from tapeline.runs import holds, last_seen
+from tapeline.runs import last_seen
 from tapeline.runs import run as run_records
 from tapeline.runs.engines.engine import Engine, Job
-from tapeline.runs.holds import Hold
+from tapeline.runs.holding import holds
+from tapeline.runs.holding.server_holds import ServerHolds
 from tapeline.runs.journals.meaning import RunUpdate
 from tapeline.runs.run import Run
-from tapeline.runs.server_holds import ServerHolds
 from tapeline.runs.supervision import desired, late_endings, launching, supervisor, unfinished
 from tapeline.runs.supervision.collector import Collector
 from tapeline.runs.supervision.install_places import InstallPlaces
@@ -70,7 +70,7 @@ class Executor:
         self._store = store
         self._copy, self._pythons = copy, pythons
         self._server_holds = server_holds
-        self._holds: Mapping[str, Hold] = {}
+        self._holds: Mapping[str, holds.Hold] = {}
         self._engine = engine
         self._collector = collector
         self._cipher = cipher

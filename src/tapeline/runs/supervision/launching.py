@@ -6,6 +6,7 @@ from sqlalchemy import Connection, Exists, or_, select, update
 from tapeline.accounts import keys, tenants
 from tapeline.models import secrets, versions
 from tapeline.models.versions import Version
+from tapeline.runs import leases
 from tapeline.runs.engines.engine import Job, LaunchSecrets
 from tapeline.runs.run import DEPLOYED, Run, find
 from tapeline.store.encryption import Cipher
@@ -51,10 +52,15 @@ def remember_lock(connection: Connection, version: Version, lock: str) -> None:
 
 
 def raise_fence(
-    connection: Connection, cipher: Cipher, job: Job, host: str, confinement: str
+    connection: Connection,
+    cipher: Cipher,
+    job: Job,
+    host: str,
+    confinement: str,
+    lease: float | None = None,
 ) -> tuple[Run, LaunchSecrets] | None:
     """None when it is no longer desired, its model was deleted, its project is halted, or another
-    instance may be alive.
+    instance may be alive. `lease` is for how many seconds it may live without a renewal.
 
     Committed before the process exists: after a crash in between, a later launch has a higher
     fence, and the row says that something may be alive.
@@ -74,7 +80,12 @@ def raise_fence(
             ~_rival(run),
             ~_halt(job),
         )
-        .values(fence=fence, launches=runs.c.launches + 1, confinement=confinement)
+        .values(
+            fence=fence,
+            lease_until=leases.granted(connection, lease),
+            launches=runs.c.launches + 1,
+            confinement=confinement,
+        )
         .returning(*runs.c)
     ).first()
     if row is None:

@@ -7,7 +7,7 @@ so a server that was killed at any point goes on where it was.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tapeline.runs.holds import covers
+from tapeline.runs.holding.holds import covers
 from tapeline.runs.run import Run, State
 from tapeline.runs.supervision import backtest_queue
 

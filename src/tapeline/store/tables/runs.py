@@ -70,6 +70,7 @@ runs = Table(
     Column("due_at", Double),
     Column("host", String),  # whose engine runs it; nobody else can know that it is gone
     Column("fence", BigInteger),
+    Column("lease_until", Double),  # by the database's clock; null: it lives until it is ended
     Column("launches", Integer, nullable=False),  # shims started for it
     Column("restarts", Integer, nullable=False),
     Column("exit_code", Integer),

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, insert, or_, select, update
 from tapeline.accounts import audit
 from tapeline.accounts.actor import OPERATOR
 from tapeline.ids import new_id
-from tapeline.runs.holds import Hold
+from tapeline.runs.holding.holds import Hold
 from tapeline.runs.run import DEPLOYED
 from tapeline.store.tables.runs import runs
 from tapeline.store.tables.watch import halts

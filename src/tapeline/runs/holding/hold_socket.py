@@ -13,8 +13,8 @@ from pathlib import Path
 import msgspec
 
 from tapeline.background import Background
-from tapeline.runs import holds
-from tapeline.runs.holds import Hold
+from tapeline.runs.holding import holds
+from tapeline.runs.holding.holds import Hold
 
 NAME = ".server"
 LONGEST = 200_000  # bytes of a message

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from tapeline.background import Background
 from tapeline.logs import Log
-from tapeline.runs import holds
-from tapeline.runs.hold_socket import HoldSocket, Request
-from tapeline.runs.holds import Hold
+from tapeline.runs.holding import holds
+from tapeline.runs.holding.hold_socket import HoldSocket, Request
+from tapeline.runs.holding.holds import Hold
 
 log = Log(__name__)
 

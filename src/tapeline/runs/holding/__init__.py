@@ -1,0 +1,1 @@
+"""What must not run, because somebody put it on hold."""
