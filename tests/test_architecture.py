@@ -17,7 +17,8 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 FOUNDATION = {
     "", "background", "buckets", "clock", "descriptors", "errors", "fair_line", "fair_threads",
     "figures", "host_faults", "ids", "leading", "lifetime", "logs", "memory", "moments", "polling",
-    "private_files", "problems", "recently_used", "settings", "setting_kinds", "terminal_text",
+    "private_files", "problems", "recently_used", "settings", "setting_kinds", "setting_rows",
+    "terminal_text",
     "tracing", "turns", "typed_commands", "zones",
 }  # fmt: skip
 ARROWS: dict[str, set[str]] = {
@@ -46,7 +47,8 @@ ARROWS: dict[str, set[str]] = {
     "turns": {"fair_line"},
     "typed_commands": {"settings"},
     "zones": {"errors"},
-    "settings": {"errors", "logs", "setting_kinds"},
+    "setting_rows": {"logs", "setting_kinds"},
+    "settings": {"errors", "setting_kinds", "setting_rows"},
     "datadir": FOUNDATION,
     "store": FOUNDATION,
     "accounts": FOUNDATION | {"store"},

@@ -153,3 +153,11 @@ def test_the_address_is_one_that_can_be_reached(
     tmp_path: Path, given: dict[str, str], address: str
 ) -> None:
     assert load_from(tmp_path, **given).address(9) == address
+
+
+def test_a_node_of_a_cluster_keeps_its_data_where_its_variable_says() -> None:
+    assert settings.node_folder({"TAPELINE_DATA": "/srv/node"}) == Path("/srv/node")
+    usual = settings.node_folder({})
+    assert usual.is_absolute()
+    assert usual.name == "tapeline-node"
+    assert settings.node_folder({"TAPELINE_DATA": "beside"}) == usual  # of whose folder?
