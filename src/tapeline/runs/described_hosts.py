@@ -66,9 +66,9 @@ def get(connection: Connection, name: str) -> Host:
     return record(Host, row)
 
 
-def is_drained(connection: Connection, name: str) -> bool:
-    query = select(hosts.c.drained_at).where(hosts.c.name == name)
-    return connection.scalar(query) is not None
+def drained(connection: Connection) -> set[str]:
+    """The names of those that take no run."""
+    return set(connection.scalars(select(hosts.c.name).where(hosts.c.drained_at.is_not(None))))
 
 
 def drain(connection: Connection, name: str, by: str) -> None:

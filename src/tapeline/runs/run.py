@@ -100,10 +100,10 @@ def find(connection: Connection, run_id: str) -> Run | None:
     return None if row is None else record(Run, row)
 
 
-def launched_on(connection: Connection, host: str) -> list[Run]:
-    """The runs of which something may be alive on that host."""
+def launched_on(connection: Connection, *hosts: str) -> list[Run]:
+    """The runs of which something may be alive on these hosts."""
     query = select(runs).where(
-        runs.c.ended_at.is_(None), runs.c.host == host, runs.c.fence.is_not(None)
+        runs.c.ended_at.is_(None), runs.c.host.in_(hosts), runs.c.fence.is_not(None)
     )
     return [record(Run, row) for row in connection.execute(query)]
 

@@ -1,8 +1,7 @@
-"""Everything that carries out desired runs, as one part that is opened and closed."""
+"""Everything that carries out desired runs on this machine, as one part that is opened and
+closed."""
 
 import asyncio
-import os
-from contextlib import suppress
 from functools import partial
 
 from tapeline.background import Background
@@ -14,9 +13,9 @@ from tapeline.runs import (
     pythons_of_hosts,
     unreleased_copy,
 )
-from tapeline.runs import run as run_records
 from tapeline.runs.engines import host_check as hosts
 from tapeline.runs.engines import runtime_files, stopping_here
+from tapeline.runs.engines.bell import Bell
 from tapeline.runs.engines.host_check import Host
 from tapeline.runs.engines.local import LocalEngine
 from tapeline.runs.engines.model_files import keep_removing
@@ -31,15 +30,12 @@ from tapeline.runs.holding.holds import Hold
 from tapeline.runs.holding.server_holds import ServerHolds
 from tapeline.runs.run import Run
 from tapeline.runs.shared_keys import SharedKeys
-from tapeline.runs.supervision.bell import Bell
-from tapeline.runs.supervision.collector import Collector
-from tapeline.runs.supervision.executor import Executor
+from tapeline.runs.supervising import Means, Supervising
 from tapeline.runs.supervision.install_places import Queue
 from tapeline.runs.unreleased_copy import Copy
 from tapeline.runs.upkeep.cleanup import Cleanup
 from tapeline.runs.upkeep.forgetting import Forgetting
 from tapeline.runs.upkeep.giving_back import GivingBack
-from tapeline.runs.upkeep.sampling import Sampling
 from tapeline.settings import Settings
 from tapeline.store.blobs import Blobs
 from tapeline.store.encryption import Cipher
@@ -72,14 +68,12 @@ class Runner:
         self._settings = settings
         self._store = store
         self._blobs = blobs
-        self._cipher = cipher
-        self._appender = appender
-        self._watchers = watchers
-        self._staging = staging
-        self._quotas = quotas
         self._interpreters = interpreters
         self._background = background
-        self._executor: Executor | None = None
+        self._means = Means(
+            settings, store, cipher, appender, watchers, staging, quotas, background
+        )
+        self._supervising: Supervising | None = None
         Forgetting(store, appender, watchers, background)
         GivingBack(store, background)
         self.host: Host | None = None
@@ -103,7 +97,7 @@ class Runner:
 
     async def _look_again(self, port: int) -> None:
         """The disk may have been full, or the system may have been set up since."""
-        if self._executor is not None:
+        if self._supervising is not None:
             return
         host = await asyncio.to_thread(hosts.examine, self._settings)
         if self._may_run(host):
@@ -118,49 +112,25 @@ class Runner:
 
     def _begin(self, engine: LocalEngine) -> None:
         """All work around the models of this host."""
-        self._holds = ServerHolds(self._settings.data, self._background)
-        self._engine_here = engine
+        data, store, background = self._settings.data, self._store, self._background
+        self._holds = ServerHolds(data, background)
         self.host_name = engine.host
-        self._collector = Collector(
-            self._store,
-            engine,
-            self._appender,
-            self._watchers,
-            self._staging,
-            self._quotas,
-            self._background,
-        )
-        self._copy = Copy(
-            self._settings.data / host_identity.FILE, self._store, engine, self._collector.update
-        )
-        self._executor = Executor(
-            self._store,
-            engine,
-            self._collector,
-            self._cipher,
-            self._background,
-            slots=self._settings.backtest_slots or os.cpu_count() or 1,
-            grace=float(self._settings.stop_seconds),
-            server_holds=self._holds,
-            copy=self._copy,
-            pythons=None if self._store.database.file else self._interpreters.versions,
-        )
-        keys = partial(one_installation.digests, self._settings.data / "keys")
+        collector = self._means.collector(engine)
+        self._copy = Copy(data / host_identity.FILE, store, engine, collector.update)
+        self._supervising = Supervising(self._means, engine, collector, self._holds, self._copy)
         Heartbeat(
-            self._store,
+            store,
             engine.host,
-            self._background,
+            background,
             self.is_untouched_copy,
             self.trouble,
-            keys,
+            partial(one_installation.digests, data / "keys"),
             pythons_of_hosts.described(self._interpreters.interpreters),
         )
-        folder = self._settings.data / "keys"
-        SharedKeys(self._store, folder, self._cipher, engine.host, self._background)
-        self._bell = Bell(engine.folder, self._collector, self._background)
-        Sampling(self._store, engine, self._background, days=self._settings.sample_days)
-        Cleanup(self._store, engine, self._background)
-        keep_removing(self._background, self._store, self._settings.data)
+        SharedKeys(store, data / "keys", self._means.cipher, engine.host, background)
+        self._bell = Bell(engine.folder, collector.rung, background)
+        Cleanup(store, background, engine.clean_up)
+        keep_removing(background, store, data)
 
     def require(self) -> None:
         """Raise why models cannot run here, before a run is recorded that nobody can start."""
@@ -187,55 +157,49 @@ class Runner:
 
     def journal_lag(self) -> dict[str, int]:
         """By run of this host: how many bytes of its journal are not on the tape yet."""
-        if self._executor is None:
-            return {}
-        launched = self._store.read_now(run_records.launched_on, self.host_name)
-        return {run.id: self._engine_here.lag(run) for run in launched}
+        return {} if self._supervising is None else self._supervising.journal_lag()
 
     def install_queue(self) -> Queue:
         """How many installations run on this host, and how many wait for their turn."""
-        return Queue() if self._executor is None else self._executor.installations.queue()
+        return Queue() if self._supervising is None else self._supervising.install_queue()
 
     def trouble(self, *run_ids: str) -> str | None:
         """Why desired changes, or those of one of these runs, are not carried out at the moment."""
-        if self._executor is None:
+        if self._supervising is None:
             return None
         if run_ids and self.is_untouched_copy():
             return "this server is a copy on hold, and its original may still have the run"
-        about = [self._executor.trouble(), *map(self._executor.trouble_with, run_ids)]
-        return next((one for one in about if one), None)
+        return self._supervising.trouble(*run_ids)
 
     def hold(self) -> Hold | None:
         """Why nothing runs on this server, if an operator or a copy has put it on hold."""
-        if self._executor is None:
+        if self._supervising is None:
             return holds.on_all(self._settings.data)
         return self._holds.on_all()
 
     def is_untouched_copy(self) -> bool:
         """Whether its runs may be those of another installation, from which it was copied."""
-        return self._executor is not None and self._copy.is_one
+        return self._supervising is not None and self._copy.is_one
 
     def proof_of_end(self, run: Run) -> Proof:
         """What this machine's kernel says of a run that was here. In a thread."""
         return stopping_here.proof(self._settings.data, Launched(run.id, run.lock_name))
 
     def wake(self) -> None:
-        if self._executor is not None:
-            self._executor.wake()
+        if self._supervising is not None:
+            self._supervising.wake()
 
     def close(self) -> None:
         """Models keep running, and the next start finds them again."""
-        if self._executor is not None:
-            self._executor.close()
-            self._collector.close()
+        if self._supervising is not None:
+            self._supervising.close()
             self._bell.close()
             self._holds.close()
 
     async def stop_models(self) -> None:
         """Stop the models on this host, and bring their last output onto the tape."""
-        if self._executor is not None:
-            with suppress(asyncio.CancelledError):
-                await self._executor.stop_all()
+        if self._supervising is not None:
+            await self._supervising.stop_models()
 
     def _may_run(self, host: Host) -> bool:
         return host.sandboxed or self._settings.unsafe_no_sandbox
@@ -272,4 +236,5 @@ class Runner:
             self._named(),
             host.confinement(unsafe=settings.unsafe_no_sandbox),
             self._background,
+            is_alone=self._store.database.file is not None,
         )

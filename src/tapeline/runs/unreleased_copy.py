@@ -13,7 +13,7 @@ from pathlib import Path
 from tapeline.logs import Log
 from tapeline.runs import host_identity
 from tapeline.runs import run as run_records
-from tapeline.runs.engines.engine import Engine
+from tapeline.runs.engines.local import LocalEngine
 from tapeline.runs.holding import holds
 from tapeline.runs.journals.meaning import RunUpdate
 from tapeline.runs.run import Run
@@ -36,7 +36,7 @@ Update = Callable[[str, Callable[[RunUpdate], None]], Awaitable[None]]
 
 
 class Copy:
-    def __init__(self, file: Path, store: Store, engine: Engine, update: Update) -> None:
+    def __init__(self, file: Path, store: Store, engine: LocalEngine, update: Update) -> None:
         self.is_one = host_identity.is_copied(file)
         """Whether this server may not touch the runs in its rows."""
         self.displaced: str | None = None

@@ -1,146 +1,28 @@
 """What every engine must do, tried on each that there is. The supervisor relies on nothing else."""
 
-import os
 import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
 
-from tapeline.background import Background
-from tapeline.errors import CannotInstall, CannotLaunch
-from tapeline.models.archives.manifest import Manifest
-from tapeline.models.versions import Version
-from tapeline.runs.engines import host_check as hosts
-from tapeline.runs.engines import shims
-from tapeline.runs.engines.engine import Engine, Job, LaunchSecrets
-from tapeline.runs.engines.local import LocalEngine
-from tapeline.runs.engines.runtime_files import folders
-from tapeline.runs.environments import interpreters
-from tapeline.runs.environments.cache import Environments
-from tapeline.runs.environments.install_boxes import Installer
+from tapeline.errors import CannotInstall, CannotLaunch, CannotPrepareNow
+from tapeline.runs.engines.engine import NeedsInstalling
+from tapeline.runs.engines.installing import STOPPED
 from tapeline.runs.journals.records import Record
-from tapeline.runs.run import Run
-from tapeline.runs.runner import INSTALLER_UID
-from tapeline.settings import Settings
-from tapeline.store.blobs import NOT_HERE, Blobs
+from tapeline.store.blobs import NOT_HERE
 from tests import needs
-from tests.acceptance.traders import pythons
-from tests.archives import zipped
+from tests.runs.engines.contract import FOREVER, GIVEN, MAKERS, PATIENCE, Bench, Listener, Local
 from tests.runs.supervision.histories import a_run
 
 pytestmark = pytest.mark.heavy
 
-GIVEN = LaunchSecrets("key", "pass-of-the-key", {"TOKEN": "a-secret-value"})
-FOREVER = "import time\nprint('here')\nwhile True: time.sleep(0.05)\n"
 
-
-class Listener:
-    def __init__(self) -> None:
-        self.was_told = False
-        self.said: list[str] = []
-        self.cancelled = False
-
-    def is_cancelled(self) -> bool:
-        return self.cancelled
-
-    def installing(self) -> None:
-        self.was_told = True
-
-    def lines(self, records: list[Record]) -> None:
-        self.said += [one.text for one in records]
-
-
-class Bench:
-    """An engine and the archives it knows."""
-
-    def __init__(self, engine: Engine, blobs: Blobs, folder: Path) -> None:
-        self.engine = engine
-        self._blobs = blobs
-        self._folder = folder
-        self._jobs: list[Job] = []
-
-    def job(self, main: str, files: dict[str, str | bytes] | None = None, **more: Any) -> Job:
-        number = len(self._jobs) + 1
-        manifest = more.pop("manifest", {})
-        archive = self._folder / f"{number}.zip"
-        archive.write_bytes(zipped({"main.py": main, **(files or {})}, **manifest))
-        self._blobs.put(f"{number:064x}", archive)
-        version = Version(
-            id="v", model_id="m", number=1, description="", archive=f"{number:064x}", size=1,
-            manifest=Manifest(main_script="main.py", **manifest), plan="nano",
-            python_version=pythons()[0].version, created_at=0.0, created_by="ada",
-        )  # fmt: skip
-        values: dict[str, Any] = {
-            "model": f"m{number}",
-            "python_version": version.python_version,
-            "fence": 1,
-        }
-        run = a_run(f"r{number}x{os.getpid()}", **values | more)
-        self._jobs.append(Job(run, version, "p", number))
-        return self._jobs[-1]
-
-    def started(self, main: str, **more: Any) -> Run:
-        job = self.job(main, **more)
-        self.engine.prepare(job, Listener())
-        self.engine.start(job, GIVEN)
-        return job.run
-
-    def journal(self, run: Run, until: str = "finished") -> list[Record]:
-        """All it says, until a line or a state says this."""
-        found: list[Record] = []
-        offset, deadline = 0, time.monotonic() + 60
-        while not any(until in one.text or (one.state or {}).get("event") == until
-                      for one in found):  # fmt: skip
-            assert time.monotonic() < deadline, found
-            chunk = self.engine.read(run, offset)
-            offset = chunk.offset
-            found += chunk.records
-            time.sleep(0.01)
-        return found
-
-    def wait_until_gone(self, run: Run) -> None:
-        deadline = time.monotonic() + 30
-        while self.engine.is_alive(run):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-
-    def close(self) -> None:
-        for job in self._jobs:
-            self.engine.stop(job.run, now=True)
-            self.engine.clear(job.run.id)
-
-
-def _local(settings: Settings) -> LocalEngine:
-    host = hosts.examine(settings)
-    assert host.sandboxed, host.problems
-    uid = INSTALLER_UID if host.is_root else None
-    installer = Installer(runtime=folders()[0], uid=uid)
-    found = interpreters.discover(
-        memory=None, extra=[Path(one.path) for one in pythons()], path=[], home=Path("/nowhere")
-    )
-    engine = LocalEngine(
-        settings,
-        Blobs(settings.data / "blobs"),
-        found,
-        Environments(settings.data / "environments", installer=installer),
-        "host",
-        host.confinement(),
-        Background(),
-    )
-    engine.begin(8700)
-    return engine
-
-
-@pytest.fixture(params=["local"])
+@pytest.fixture(params=list(MAKERS))
 def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
-    data = tmp_path / "data"
-    data.mkdir(mode=0o700)
-    engine = {"local": _local}[request.param](Settings(data=data, stop_seconds=1))
-    made = Bench(engine, Blobs(data / "blobs"), tmp_path)
+    made = Bench(MAKERS[request.param](tmp_path), tmp_path)
     yield made
     made.close()
 
@@ -193,24 +75,20 @@ def test_a_run_writes_in_its_own_copy_and_in_what_lasts(bench: Bench) -> None:
     )
     job = bench.job(script)
     for times in (1, 2):
-        bench.engine.prepare(job, Listener())
-        bench.engine.start(job, GIVEN)
+        bench.start(job)
         bench.wait_until_gone(job.run)
         assert f"times {times}" in texts(bench.journal(job.run, until=f"times {times}"))
 
 
 @needs.root("each model has a user of its own")
-def test_a_state_folder_that_lost_its_owner_is_given_back_to_the_model(
-    bench: Bench, tmp_path: Path
-) -> None:
+def test_a_state_folder_that_lost_its_owner_is_given_back_to_the_model(bench: Bench) -> None:
     """A copy made without owners belongs to root."""
     job = bench.job("print(open('/state/deep/n').read())\nopen('/state/deep/n', 'w').write('x')\n")
-    kept = tmp_path / "data" / "state" / job.run.model_id / "deep"
+    kept = bench.place.data / "state" / job.run.model_id / "deep"
     kept.mkdir(parents=True, mode=0o700)
     (kept / "n").write_text("kept")
     (kept / "n").chmod(0o600)
-    bench.engine.prepare(job, Listener())
-    bench.engine.start(job, GIVEN)
+    bench.start(job)
     assert "kept" in texts(bench.journal(job.run))
     assert (kept / "n").read_text() == "x"
 
@@ -243,7 +121,7 @@ def test_a_second_instance_of_a_model_is_refused_while_the_first_lives(bench: Be
     bench.engine.prepare(second, Listener())
     with pytest.raises(CannotLaunch):
         bench.engine.start(second, GIVEN)
-    assert bench.engine.is_alive(run)
+    assert bench.sight(run).alive
 
 
 def test_a_crash_is_restarted_only_for_what_is_live(bench: Bench) -> None:
@@ -255,14 +133,17 @@ def test_a_crash_is_restarted_only_for_what_is_live(bench: Bench) -> None:
     assert (end["outcome"], end["exit_code"], end["restarts"]) == ("crashed", 3, 0)
 
 
-def test_what_a_backtest_returns_is_found_in_what_it_left(bench: Bench) -> None:
+def test_what_a_backtest_returns_comes_with_the_record_of_its_end(bench: Bench) -> None:
     run = bench.started("def backtest(x):\n    return {'x': x}\n", kind="backtest",
                         backtest_id="t", arguments={"x": 5})  # fmt: skip
-    bench.journal(run)
-    left = bench.engine.ending(run)
-    assert left.ending.successful is True
-    assert left.result is not None
-    assert msgspec.json.decode(left.result.read_bytes())["x"] == 5
+    *before, last = bench.chunks(run)
+    assert all(one.output is None for one in before)
+    assert last.output is not None
+    assert last.output.ending.successful is True
+    assert last.output.result is not None
+    assert msgspec.json.decode(last.output.result.read_bytes())["x"] == 5
+    one = bench.engine.read(run, 0, 1)
+    assert (len(one.records), one.output) == (1, None), "its end is not the first that it says"
 
 
 def test_a_link_that_a_backtest_left_is_not_followed(bench: Bench) -> None:
@@ -272,33 +153,50 @@ def test_a_link_that_a_backtest_left_is_not_followed(bench: Bench) -> None:
         kind="backtest",
         backtest_id="t",
     )
-    bench.journal(run)
-    left = bench.engine.ending(run)
+    left = bench.chunks(run)[-1].output
+    assert left is not None
     assert (left.result, left.ending.successful) == (None, None)
 
 
 def test_an_installation_is_told_and_its_failure_says_why(bench: Bench) -> None:
-    job = bench.job(
-        "import six\nprint('six is here')",
-        {"requirements.txt": "six==1.16.0\n"},
-        manifest={"requirements": "requirements.txt"},
-    )
+    job = bench.with_package("import six\nprint('six is here')", "six==1.16.0")
+    with pytest.raises(NeedsInstalling) as raised:
+        bench.engine.prepare(job, None)
+    assert not raised.value.at_once, "it may take a while"
     listener = Listener()
     prepared = bench.engine.prepare(job, listener)
     assert listener.was_told
     assert "six==1.16.0" in prepared.lock
+    assert prepared.confinement
     bench.engine.start(job, GIVEN)
     assert "six is here" in texts(bench.journal(job.run))
+    assert bench.engine.prepare(job, None) == prepared, "what was made once is found"
     again = Listener()
     bench.engine.prepare(job, again)
-    assert not again.was_told, "what was made once is found"
-    bad = bench.job(
-        "", {"requirements.txt": "six==0.0.99\n"}, manifest={"requirements": "requirements.txt"}
-    )
-    with pytest.raises(CannotInstall) as raised:
+    assert not again.was_told
+    bad = bench.with_package("", "six==0.0.99")
+    with pytest.raises(CannotInstall) as failed:
         bench.engine.prepare(bad, listener)
-    reason = raised.value.message
+    reason = failed.value.message
     assert re.fullmatch(r"The requirements cannot be met on .* six==0.0.99.*\.", reason), reason
+
+
+def test_an_environment_without_packages_is_made_without_a_place(bench: Bench) -> None:
+    job = bench.job("print('plain')\n")
+    with pytest.raises(NeedsInstalling) as raised:
+        bench.engine.prepare(job, None)
+    assert raised.value.at_once
+    bench.engine.prepare(job, Listener())
+    assert bench.engine.prepare(job, None).lock == ""
+
+
+def test_an_installation_that_is_cancelled_ends_and_can_be_done_again(bench: Bench) -> None:
+    job, listener = bench.with_package("", "six==1.16.0"), Listener()
+    listener.cancelled = True
+    with pytest.raises(CannotInstall) as raised:
+        bench.engine.prepare(job, listener)
+    assert raised.value.message == STOPPED
+    assert "six==1.16.0" in bench.engine.prepare(job, Listener()).lock
 
 
 def test_a_version_whose_archive_is_elsewhere_is_said_without_a_path(bench: Bench) -> None:
@@ -309,15 +207,103 @@ def test_a_version_whose_archive_is_elsewhere_is_said_without_a_path(bench: Benc
     assert raised.value.message == NOT_HERE
 
 
+def test_a_python_that_no_host_has_is_neither_placed_nor_prepared(bench: Bench) -> None:
+    job = bench.job("print('never')\n", python_version="2.7", host=None, fence=None)
+    assert bench.engine.place([job.run], ()) == {}
+    there = msgspec.structs.replace(job.run, host=bench.host)
+    with pytest.raises(CannotInstall):
+        bench.engine.prepare(msgspec.structs.replace(job, run=there), Listener())
+
+
+def test_a_host_is_found_for_every_run_unless_all_are_drained(bench: Bench) -> None:
+    runs = [bench.job("", host=None, fence=None).run for _ in range(3)]
+    hosts = set(bench.engine.hosts())
+    placed = bench.engine.place(runs, ())
+    assert placed.keys() == {one.id for one in runs}
+    assert set(placed.values()) <= hosts
+    assert bench.engine.place(runs, hosts) == {}
+
+
+def test_a_host_that_is_alone_takes_also_what_it_lacks_the_python_for(tmp_path: Path) -> None:
+    """So its owner is told, instead of waiting for a host that cannot come."""
+    engine = Local(tmp_path).engine(is_alone=True)
+    run = a_run("a", python_version="2.7")
+    assert engine.place([run], ()) == {"a": engine.host}
+    assert engine.place([run], {engine.host}) == {}
+
+
 def test_use_is_measured_and_what_is_cleared_is_forgotten(bench: Bench) -> None:
     run = bench.started("x = bytearray(50_000_000)\n" + FOREVER)
     bench.journal(run, until="here")
-    usage = bench.engine.usage(run)
-    assert usage is not None
-    assert usage.memory_bytes > 50_000_000
-    assert usage.cpu_seconds > 0
-    assert run.id in bench.engine.known()
-    bench.engine.clear(run.id)
-    assert not bench.engine.is_alive(run)
-    assert run.id not in bench.engine.known()
-    assert shims.wait_free(Path("/nonexistent"), 0.1)
+    assert bench.sight(run).usage is None, "only if somebody looks closely"
+    sight = bench.sight(run, closely=True)
+    assert sight.alive
+    assert sight.unread
+    assert sight.lag > 0
+    assert sight.last_seen == pytest.approx(time.time(), abs=PATIENCE)
+    assert sight.usage is not None
+    assert sight.usage.memory_bytes > 50_000_000
+    assert sight.usage.cpu_seconds > 0
+    # Of a run that nobody asks about, too: its model may have been deleted.
+    assert bench.engine.look([]).left[run.id] == run.host
+    bench.engine.clear(bench.host, run.id)
+    assert not bench.sight(run).alive
+    assert run.id not in bench.engine.look([run]).left
+
+
+def test_nothing_is_unread_of_what_was_read_to_its_end(bench: Bench) -> None:
+    run = bench.started(FOREVER)
+    bench.journal(run, until="here")
+    offset = bench.chunks(run, until="here")[-1].offset
+    sight = bench.sight(msgspec.structs.replace(run, journal=offset), closely=True)
+    assert (sight.alive, sight.unread, sight.lag) == (True, False, 0)
+
+
+def test_a_run_that_was_never_launched_is_not_seen(bench: Bench) -> None:
+    """Its lock may be that of the run that it shall replace."""
+    run = bench.started(FOREVER)
+    after = bench.job(FOREVER, model=run.model_id, fence=None).run
+    found = bench.engine.look([run, after])
+    assert found.of.keys() == {run.id}
+    assert not found.unknown
+
+
+def test_a_run_that_cannot_be_seen_is_unknown_and_hides_no_other(bench: Bench) -> None:
+    run = bench.started(FOREVER)
+    # The name of its files is longer than a file's can be.
+    hidden = a_run("x" * 300, model="y" * 300, host=bench.host, fence=1)
+    found = bench.engine.look([hidden, run])
+    assert found.of.keys() == {run.id}
+    assert found.of[run.id].alive
+    assert isinstance(found.unknown[hidden.id], Exception)
+
+
+def test_what_runs_is_found_again_by_a_new_engine_and_nothing_is_read_twice(bench: Bench) -> None:
+    job = bench.job(FOREVER.replace("print('here')", "print('here')\nprint('there')"))
+    bench.start(job)
+    bench.journal(job.run, until="there")
+    first = bench.engine.read(job.run, 0, 1)
+    bench.restart()
+    assert bench.sight(job.run).alive
+    bench.engine.stop(job.run)
+    after = msgspec.structs.replace(job.run, journal=first.offset)
+    bench.wait_until_gone(after)
+    rest, offset = list[Record](), first.offset
+    while (chunk := bench.engine.read(after, offset, 1_000_000)).records:
+        rest += chunk.records
+        offset = chunk.offset
+    assert texts([*first.records, *rest]).count("there") == 1
+    assert first.records[0] not in rest
+    assert (rest[-1].state or {})["outcome"] == "stopped"
+
+
+def test_an_engine_that_is_closed_installs_nothing_and_its_runs_live_on(bench: Bench) -> None:
+    run = bench.started(FOREVER)
+    bench.journal(run, until="here")
+    waiting = bench.with_package("", "six==1.16.0")
+    bench.engine.close()
+    with pytest.raises(CannotPrepareNow):
+        bench.engine.prepare(waiting, Listener())
+    bench.restart()
+    assert bench.sight(run).alive
+    assert bench.engine.trouble() is None

@@ -14,6 +14,8 @@ from tapeline.runs.supervision import supervisor
 from tapeline.runs.supervision.supervisor import Action, Seen, View
 
 HOST = "here"
+OTHER = "beside"
+"""Another host of ours, if there are two."""
 
 
 def a_run(name: str, *, model: str = "m", kind: Kind = "live", at: float = 0.0, **more: Any) -> Run:
@@ -40,8 +42,10 @@ class World:
     busy: set[str] = field(default_factory=set)
     fences: dict[str, int] = field(default_factory=dict)
     holds: set[str] = field(default_factory=set)
-    is_drained: bool = False
+    hosts: tuple[str, ...] = (HOST,)
+    drained: set[str] = field(default_factory=set)
     pythons: frozenset[str] | None = None
+    """Of all hosts; None if they have every Python."""
     done: list[str] = field(default_factory=list)
     """What was decided, as words: `start a`, `end a stopped`."""
 
@@ -63,7 +67,7 @@ class World:
         rows = sorted(self.rows.values(), key=lambda run: (run.created_at, run.id))
         return supervisor.decide(
             View(
-                host=HOST,
+                hosts=self.hosts,
                 now=self.now,
                 slots=self.slots,
                 grace=10.0,
@@ -72,15 +76,14 @@ class World:
                 tenants=self.tenants,
                 seen={run.id: self._seen(run) for run in rows},
                 holds=self.holds,
-                is_drained=self.is_drained,
-                pythons=self.pythons,
+                drained=self.drained,
             )
         )
 
     def tick(self, seconds: float = 1.0) -> list[str]:
         """Let decisions come true; what was decided, in words."""
         self.now += seconds
-        words = [self._come_true(action) for action in self.decide()]
+        words = [self._come_true(action) for action in self.decide() if self._can(action)]
         self.done += words
         self._check()
         return words
@@ -104,11 +107,22 @@ class World:
             recent_launches=len(recent),
         )
 
+    def place(self, run: Run) -> str | None:
+        """As an engine does: on the first host that can take it."""
+        if self.pythons is not None and run.python_version not in self.pythons:
+            return None
+        return next((host for host in self.hosts if host not in self.drained), None)
+
+    def _can(self, action: Action) -> bool:
+        is_new = isinstance(action, supervisor.Prepare) and action.run.host is None
+        return not is_new or self.place(action.run) is not None
+
     def _come_true(self, action: Action) -> str:
         name = action.run.id
         match action:
             case supervisor.Prepare():
-                self.change(name, host=HOST, state="installing")
+                host = action.run.host or self.place(action.run)
+                self.change(name, host=host, state="installing")
                 self.prepared.add(name)
             case supervisor.Move():
                 after = msgspec.structs.replace(

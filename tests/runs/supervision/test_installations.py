@@ -10,7 +10,7 @@ import pytest
 
 from tapeline.errors import CannotInstall
 from tapeline.models.versions import Version
-from tapeline.runs.engines.engine import Engine, Job, Prepared, Progress
+from tapeline.runs.engines.engine import Engine, Job, NeedsInstalling, Prepared, Progress
 from tapeline.runs.engines.installing import STOPPED
 from tapeline.runs.journals.meaning import RunUpdate
 from tapeline.runs.supervision.collector import Collector
@@ -28,16 +28,15 @@ class Builds:
         self.begun: Counter[str] = Counter()
         self.may_end: set[str] = set()
 
-    def needs_installing(self, _job: Job) -> bool:
-        return True
-
-    def prepare(self, job: Job, progress: Progress) -> Prepared:
+    def prepare(self, job: Job, progress: Progress | None) -> Prepared:
+        if progress is None:
+            raise NeedsInstalling
         self.begun[job.run.id] += 1
         while job.run.id not in self.may_end:
             if progress.is_cancelled():
                 raise CannotInstall(STOPPED)
             time.sleep(0.001)
-        return Prepared(job.run.id)
+        return Prepared(job.run.id, "confined")
 
     def close(self) -> None: ...
 

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from tests.runs.supervision.histories import World, a_run
+from tests.runs.supervision.histories import HOST, OTHER, World, a_run
 
 
 def test_a_desired_run_is_prepared_then_started_then_left_alone() -> None:
@@ -239,11 +239,11 @@ def test_no_history_leads_to_two_live_instances(seed: int) -> None:
 
 
 def test_a_drained_host_takes_no_run_and_goes_on_with_its_own() -> None:
-    world = World(is_drained=True)
+    world = World(drained={HOST})
     world.want(a_run("new"))
     world.want(a_run("test", model="n", kind="backtest"))
     assert world.settle() == []
-    world.is_drained = False
+    world.drained.clear()
     assert sorted(world.settle()) == ["prepare new", "prepare test", "start new", "start test"]
 
 
@@ -252,7 +252,7 @@ def test_live_models_of_a_drained_host_move_one_by_one_when_their_successors_are
     for model in ("x", "y"):
         world.want(a_run(model, model=model))
     world.settle()
-    world.is_drained = True
+    world.drained.add(HOST)
     assert world.settle(5) == ["move x"], "one at a time"
     assert world.alive == {"x", "y"}
     world.change("x'", host="there", state="installing")
@@ -264,12 +264,40 @@ def test_live_models_of_a_drained_host_move_one_by_one_when_their_successors_are
     assert world.settle(5) == []
 
 
+def test_the_models_of_each_drained_host_move_one_at_a_time_to_those_that_are_left() -> None:
+    world = World(hosts=(HOST, OTHER, "third"))
+    for model in ("x", "y", "z"):
+        host = OTHER if model == "z" else HOST
+        world.want(a_run(model, model=model, host=host))
+    world.settle()
+    world.drained = {HOST, OTHER}
+    assert sorted(world.tick()) == ["move x", "move z"], "one of each"
+    assert sorted(world.tick()) == ["prepare x'", "prepare z'"]
+    assert {world.rows[name].host for name in ("x'", "z'")} == {"third"}
+    assert sorted(world.tick()) == ["replace x", "replace z"]
+    assert sorted(world.tick()) == ["move y", "stop x", "stop z"]
+    for name in ("x", "z"):
+        world.finish(name, "stopped")
+    assert sorted(world.tick())[-2:] == ["start x'", "start z'"]
+
+
+def test_the_runs_of_all_our_hosts_are_decided_about_and_share_the_slots() -> None:
+    world = World(slots=2, hosts=(HOST, OTHER))
+    world.want(a_run("a", host=OTHER))
+    for number in range(3):
+        world.want(a_run(f"t{number}", kind="backtest", at=number, host=(None, OTHER)[number == 0]))
+    world.settle()
+    assert world.alive == {"a", "t0", "t1"}
+    world.vanish("a")
+    assert world.settle() == ["relaunch a", "start a"]
+
+
 def test_what_is_stopped_or_waits_on_a_drained_host_does_not_move() -> None:
     world = World()
     world.want(a_run("a"))
     world.want(a_run("s", model="s", kind="screener", due_at=1e9))
     world.settle()
-    world.is_drained = True
+    world.drained.add(HOST)
     world.unwant("a")
     assert [one for one in world.settle(5) if one.startswith("move")] == []
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from tapeline.runs.engines.engine import BacktestOutput
-from tapeline.runs.journals.meaning import Ending
+from tapeline.runs.journals.meaning import BacktestOutput, Ending
 from tapeline.runs.sandbox import foreign_files
 
 LARGEST_STATUS = 1_000_000

@@ -1,18 +1,15 @@
 """The seam between the supervisor and the place where models run. It has no logic.
 
-Everything here is called from threads and may be slow, except `is_alive`, `trouble`, `has_news` and
-`read`.
+Everything here is called from threads and may be slow, except `hosts` and `trouble`.
 """
 
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 import msgspec
 
 from tapeline.models.versions import Version
 from tapeline.runs.journals.journal import Chunk
-from tapeline.runs.journals.meaning import Ending
 from tapeline.runs.journals.records import Record
 from tapeline.runs.run import Run
 from tapeline.runs.sandbox.cgroups import Usage
@@ -41,6 +38,8 @@ class LaunchSecrets(msgspec.Struct, frozen=True):
 class Prepared(msgspec.Struct, frozen=True):
     lock: str
     """The exact packages, so that this version always gets the same ones."""
+    confinement: str
+    """How its host confines it, for its record."""
 
 
 class Progress(Protocol):
@@ -81,24 +80,30 @@ class Sights(NamedTuple):
     of: dict[str, Sight]
     """By run."""
     unknown: dict[str, Exception]
-    """Runs that could not be seen now: nothing can be decided about them."""
+    """Launches that could not be seen now: nothing can be decided about them."""
     left: dict[str, str]
     """Runs of which anything is still there, and their hosts: also those that nobody asked
     about."""
 
 
 class Engine(Protocol):
-    host: str
-    """Whose runs these are: no other engine can know that one of them is gone."""
-    confinement: str
-    """How runs are confined, for their record."""
-
-    def needs_installing(self, job: Job) -> bool:
-        """Whether `prepare` has to install packages, which may run code and take many minutes."""
+    def hosts(self) -> Collection[str]:
+        """Whose runs these are: no other engine can know that one of them is gone."""
         ...
 
-    def prepare(self, job: Job, progress: Progress) -> Prepared:
-        """Prepare everything the run needs; CannotInstall is final, CannotPrepareNow is not."""
+    def trouble(self) -> str | None:
+        """Why no run can be seen at the moment, without full paths; None if all is well."""
+        ...
+
+    def place(self, runs: Sequence[Run], drained: Collection[str]) -> dict[str, str]:
+        """A host for each of these runs that one can prepare now; no drained host takes any."""
+        ...
+
+    def prepare(self, job: Job, progress: Progress | None) -> Prepared:
+        """Prepare everything the run needs; CannotInstall is final, CannotPrepareNow is not.
+
+        Without `progress` nothing is installed, which may run code and take many minutes:
+        NeedsInstalling says so."""
         ...
 
     def start(self, job: Job, given: LaunchSecrets) -> None:
@@ -110,54 +115,20 @@ class Engine(Protocol):
         """Ask it to end, with everything it started; `now` kills it."""
         ...
 
-    def is_alive(self, run: Run) -> bool:
-        """False proves that nothing of it is left; an OSError means that this is unknown now."""
-        ...
-
-    def last_seen(self, run: Run) -> float | None:
-        """When something of it was last alive, of a run whose shim could not record its end."""
-        ...
-
-    def processes_elsewhere(self, run: Run) -> list[int]:
-        """Of the same run in another copy of the data directory, as far as they can be seen."""
-        ...
-
-    def trouble(self) -> str | None:
-        """Why no run can be seen at the moment, without full paths; None if all is well."""
-        ...
-
-    def has_news(self, run: Run) -> bool:
-        """Whether its journal has records after the offset in its row."""
+    def look(self, runs: Sequence[Run], *, closely: bool = False) -> Sights:
+        """At those of these runs that are launched; all are of our hosts. Lag, last sight and
+        usage are told when it looks `closely`. An error means that nothing can be seen."""
         ...
 
     def read(self, run: Run, offset: int, limit_bytes: int = ...) -> Chunk:
-        """Its journal from an offset on, at least one record. Earlier segments may be deleted."""
+        """Its journal from an offset on, at least one record, with the output of a backtest that
+        ends there. Earlier segments may be deleted."""
         ...
 
-    def ending(self, run: Run) -> "BacktestOutput":
-        """The output of a backtest."""
-        ...
-
-    def usage(self, run: Run) -> Usage | None: ...
-
-    def known(self) -> set[str]:
-        """The runs of which anything is still here."""
-        ...
-
-    def clean_up(self) -> None:
-        """From time to time: free disk space by deleting files that can be rebuilt."""
-        ...
-
-    def clear(self, run_id: str) -> None:
+    def clear(self, host: str, run_id: str) -> None:
         """Remove a run that has ended: kill its last processes, and delete its folder."""
         ...
 
     def close(self) -> None:
         """End all installations, with their processes. Runs live on."""
         ...
-
-
-class BacktestOutput(msgspec.Struct, frozen=True):
-    ending: Ending
-    result: Path | None = None
-    """The dictionary that a backtest returned, as JSON. It is untrusted."""

@@ -67,10 +67,6 @@ class Installing:
         self._closing = threading.Event()
         self._running: set[str] = set()
 
-    def is_needed(self, wanted: Wanted) -> bool:
-        """An environment without packages is made at once: no code but ours runs."""
-        return bool(wanted.requirements.lines) and self._environments.find(wanted) is None
-
     def environment(self, wanted: Wanted, run_id: str, progress: Progress) -> Environment:
         """The existing environment, or a new one."""
         found = self._environments.find(wanted)

@@ -3,7 +3,8 @@
 import errno
 import os
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -24,7 +25,15 @@ from tapeline.logs import Log
 from tapeline.models import plans
 from tapeline.runs.engines import model_files, older_hosts, run_box, runtime_files, shims, unpacking
 from tapeline.runs.engines.backtest_output import read_output
-from tapeline.runs.engines.engine import BacktestOutput, Job, LaunchSecrets, Prepared, Progress
+from tapeline.runs.engines.engine import (
+    Job,
+    LaunchSecrets,
+    NeedsInstalling,
+    Prepared,
+    Progress,
+    Sight,
+    Sights,
+)
 from tapeline.runs.engines.installing import Installing
 from tapeline.runs.engines.run_box import Places
 from tapeline.runs.engines.shim_spawner import SHIM_SPAWNER
@@ -44,6 +53,8 @@ from tapeline.store.blobs import Blobs
 log = Log(__name__)
 
 READ_AT_ONCE = 1_000_000  # bytes of a journal
+# Shims ring a bell when their journals grow, so these are looked at only now and then.
+JOURNALS_EVERY = 10.0  # seconds
 # A full disk, too many open files, a folder that is missing for a moment: not the model's fault.
 PASSING = {
     errno.EACCES, errno.EAGAIN, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM,
@@ -61,10 +72,15 @@ class LocalEngine:
         host: str,
         confinement: str,
         background: Background,
+        *,
+        is_alone: bool = True,
     ) -> None:
+        """`is_alone`: no other host could take a run whose Python is not here."""
         self.folder = settings.data / "runs"
         self.host = host
-        self.confinement = confinement
+        self._confinement = confinement
+        self._is_alone = is_alone
+        self._journals_at = -JOURNALS_EVERY
         self._settings = settings
         self._interpreters = interpreters
         self._environments = environments
@@ -89,21 +105,35 @@ class LocalEngine:
         for one in self.folder.glob("*-*"):  # installations and tests, which start again
             shims.kill(one, self.folder / "locks" / one.name)
             shutil.rmtree(one, ignore_errors=True)
-        cgroups.clean(self.folder, keep=self.known())
+        cgroups.clean(self.folder, keep=self._known())
         self._unpacked.start()
         self._environments.start()
         SHIM_SPAWNER.open()
 
-    def needs_installing(self, job: Job) -> bool:
-        return self._installing.is_needed(self._wanted_by(job))
+    def hosts(self) -> Collection[str]:
+        return (self.host,)
 
-    def prepare(self, job: Job, progress: Progress) -> Prepared:
+    def place(self, runs: Sequence[Run], drained: Collection[str]) -> dict[str, str]:
+        if self.host in drained:
+            return {}
+        here = self._interpreters.versions
+        able = (run for run in runs if self._is_alone or run.python_version in here)
+        return {run.id: self.host for run in able}
+
+    def prepare(self, job: Job, progress: Progress | None) -> Prepared:
         run_id, wanted = job.run.id, self._wanted_by(job)
         with _told_as_install_problems():
-            environment = self._installing.environment(wanted, run_id, progress)
+            environment = (
+                self._environments.find(wanted)
+                if progress is None
+                else self._installing.environment(wanted, run_id, progress)
+            )
+        if environment is None:
+            # Without packages no code but ours runs.
+            raise NeedsInstalling(at_once=not wanted.requirements.lines)
         self._wanted[run_id] = wanted
         self._prepared[run_id] = environment
-        return Prepared(environment.lock)
+        return Prepared(environment.lock, self._confinement)
 
     def _wanted_by(self, job: Job) -> Wanted:
         version, run = job.version, job.run
@@ -180,7 +210,29 @@ class LocalEngine:
         else:
             shims.stop(self.folder / run.id)
 
+    def look(self, runs: Sequence[Run], *, closely: bool = False) -> Sights:
+        at_journals = closely or time.monotonic() - self._journals_at > JOURNALS_EVERY
+        if at_journals and not closely:
+            self._journals_at = time.monotonic()
+        found = Sights({}, {}, dict.fromkeys(self._known(), self.host))
+        for run in runs:
+            if not run.is_launched:
+                continue  # its lock may be that of another run of its model
+            try:
+                found.of[run.id] = self._sight(run, at_journals=at_journals, closely=closely)
+            except Exception as error:  # noqa: BLE001 - of one run; the others can be seen
+                found.unknown[run.id] = error
+        return found
+
+    def _sight(self, run: Run, *, at_journals: bool, closely: bool) -> Sight:
+        alive = self.is_alive(run)
+        unread = alive and at_journals and journal.has_more(self.folder / run.id, run.journal)
+        if not closely:
+            return Sight(alive, unread)
+        return Sight(alive, unread, self._lag(run), self._last_seen(run), self._usage(run))
+
     def is_alive(self, run: Run) -> bool:
+        """False proves that nothing of it is left; an OSError means that this is unknown now."""
         folder = self.folder / run.id
         if shims.is_held(self._lock(run)):
             shims.end_orphan(folder)
@@ -190,13 +242,14 @@ class LocalEngine:
         # Its own lock file may be missing too, and still be held.
         return shims.is_running(folder) or shims.end_orphan(folder)
 
-    def last_seen(self, run: Run) -> float | None:
+    def _last_seen(self, run: Run) -> float | None:
         """Its shim touches the lock every two seconds; one of an earlier version wrote its journal
         at least."""
         segments = (self.folder / run.id / "journal").glob("*")
         return max(map(_changed_at, [self._lock(run), *segments]), default=0.0) or None
 
     def processes_elsewhere(self, run: Run) -> list[int]:
+        """Of the same run in another copy of the data directory, as far as they can be seen."""
         return shims.sandboxes_elsewhere(self.folder / run.id)
 
     def trouble(self) -> str | None:
@@ -209,38 +262,38 @@ class LocalEngine:
                 return f"the folder {name} of the data directory cannot be used ({error.strerror})"
         return None
 
-    def has_news(self, run: Run) -> bool:
-        return journal.has_more(self.folder / run.id, run.journal)
-
-    def lag(self, run: Run) -> int:
-        """Bytes of its journal after the offset in its row; what cannot be read counts as none."""
+    def _lag(self, run: Run) -> int:
         try:
             return max(0, journal.end(self.folder / run.id) - run.journal)
         except UnreadableJournal:
             return 0
 
     def read(self, run: Run, offset: int, limit_bytes: int = READ_AT_ONCE) -> Chunk:
-        journal.forget(self.folder / run.id, offset)
-        return journal.read(self.folder / run.id, offset, limit_bytes)
+        folder = self.folder / run.id
+        journal.forget(folder, offset)
+        chunk = journal.read(folder, offset, limit_bytes)
+        if run.backtest_id is None or not chunk.tells_end:
+            return chunk
+        output = read_output(folder / "out", self._settings.max_large_body)
+        return msgspec.structs.replace(chunk, output=output)
 
-    def ending(self, run: Run) -> BacktestOutput:
-        return read_output(self.folder / run.id / "out", self._settings.max_large_body)
-
-    def usage(self, run: Run) -> Usage | None:
+    def _usage(self, run: Run) -> Usage | None:
         found = cgroups.usage(self.folder, run.id)
         if found is None or (disk := _told_disk(self.folder / run.id)) is None:
             return found
         return msgspec.structs.replace(found, disk_bytes=disk[0], disk_limit=disk[1])
 
-    def known(self) -> set[str]:
+    def _known(self) -> set[str]:
+        """The runs of which anything is still here."""
         self.folder.stat()  # it exists since the start: without it, nothing is known
         return model_files.of_runs(self._settings.data)
 
     def clean_up(self) -> None:
+        """From time to time: free disk space by deleting files that can be rebuilt."""
         used = {one.key for one in list(self._prepared.values())}
         self._environments.clean(used, self._settings.environment_cache * 1_000_000_000)
 
-    def clear(self, run_id: str) -> None:
+    def clear(self, host: str, run_id: str) -> None:  # noqa: ARG002 - there is only this one
         self._prepared.pop(run_id, None)
         self._wanted.pop(run_id, None)
         clear(self.folder, run_id)

@@ -16,6 +16,7 @@ from typing import IO
 import msgspec
 
 from tapeline.errors import UnreadableJournal
+from tapeline.runs.journals.meaning import BacktestOutput
 from tapeline.runs.journals.records import Record, Skipped, parsed
 from tapeline.runs.sandbox import foreign_files
 
@@ -36,6 +37,12 @@ class Chunk(msgspec.Struct, frozen=True):
     """Why nothing can be read from there on, while that lasts."""
     over: int = 0
     """Bytes of lines that were left out for a quota."""
+    output: BacktestOutput | None = None
+    """That of a backtest whose end is one of these records."""
+
+    @property
+    def tells_end(self) -> bool:
+        return any(one.state and one.state.get("event") == "finished" for one in self.records)
 
 
 def read(folder: Path, offset: int, limit_bytes: int = 1_000_000) -> Chunk:

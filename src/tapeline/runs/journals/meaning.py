@@ -4,6 +4,7 @@ Pure: the same journal always gives the same events and changes, however often i
 """
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -49,6 +50,12 @@ class Ending(msgspec.Struct, frozen=True):
     header: dict[str, Any] | None = None
     upload: str | None = None
     """The result, staged but not visible yet."""
+
+
+class BacktestOutput(msgspec.Struct, frozen=True):
+    ending: Ending
+    result: Path | None = None
+    """The dictionary that a backtest returned, as JSON. It is untrusted."""
 
 
 class News(msgspec.Struct, frozen=True):

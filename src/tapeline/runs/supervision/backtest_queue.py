@@ -1,7 +1,7 @@
-"""The backtest queue: as many run as the machine has slots, fair between tenants and projects."""
+"""The backtest queue: as many run as there are slots, fair between tenants and projects."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from tapeline.runs.run import Run
 
@@ -10,17 +10,17 @@ def chosen(
     runs: Sequence[Run],
     projects: Mapping[str, str],
     tenants: Mapping[str, str],
-    host: str,
+    hosts: Collection[str],
     slots: int,
 ) -> set[str]:
-    """The backtests that hold a slot of this host, and those that get one now.
+    """The backtests that hold a slot of these hosts, and those that get one now.
 
     The tenant with the fewest running is next, and of its projects the one with the fewest, however
     many others queued before; within a project the oldest comes first. `runs` are the unfinished
     ones, the oldest first; `projects` are by run, `tenants` by project.
     """
     backtests = [run for run in runs if run.kind == "backtest"]
-    holding = [run for run in backtests if run.host == host]
+    holding = [run for run in backtests if run.host in hosts]
     under_way = Counter(projects.get(run.id, "") for run in holding)
     of_tenants = Counter(tenants.get(projects.get(run.id, "")) for run in holding)
     waiting: dict[str, list[Run]] = {}

@@ -1,4 +1,4 @@
-"""Reads the journals of this host's runs as they grow, and stores their records."""
+"""Reads the journals of runs as they grow, and stores their records."""
 
 import asyncio
 import time
@@ -194,17 +194,14 @@ class Collector:
 
     async def _ending(self, run: Run, chunk: Chunk, tape: int) -> tuple[Stage, Ending | None]:
         stage = self._staging.begin(tape, Owner(run.model_id))
-        finished = any(one.state and one.state.get("event") == "finished" for one in chunk.records)
-        if run.backtest_id is None or not finished:
+        if chunk.output is None:
             return stage, None
-        loop = asyncio.get_running_loop()
-        left = await loop.run_in_executor(self._threads, self._engine.ending, run)
-        if left.result is None:
-            return stage, left.ending
-        ending = left.ending
+        ending, result = chunk.output.ending, chunk.output.result
+        if result is None:
+            return stage, ending
         try:
             stage.owner = await self._store.read(tapes.owner_of_run, run.model_id, run.id, tape)
-            header = await stage.take_file(left.result, {"backtest_id": run.backtest_id})
+            header = await stage.take_file(result, {"backtest_id": run.backtest_id})
         except NoSuchModel:
             return stage, None  # the model was deleted, and the run with it
         except Invalid as error:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from tapeline.background import threads
 from tapeline.errors import CannotInstall
-from tapeline.runs.engines.engine import Engine, Job, Prepared
+from tapeline.runs.engines.engine import Engine, Job, NeedsInstalling, Prepared
 from tapeline.runs.engines.installing import STOPPED
 from tapeline.runs.supervision.install_places import InstallPlaces, Queue
 from tapeline.runs.supervision.install_progress import InstallProgress
@@ -35,7 +35,9 @@ class Installations:
         run_id = job.run.id
         self._under_way[run_id] = progress
         try:
-            if not await self._in_thread(self._quick, self._engine.needs_installing, job):
+            return await self._in_thread(self._quick, self._engine.prepare, job, None)
+        except NeedsInstalling as needed:
+            if needed.at_once:
                 return await self._in_thread(self._quick, self._engine.prepare, job, progress)
             return await self._install(job, progress)
         finally:

@@ -34,11 +34,11 @@ class LateEnding(msgspec.Struct, frozen=True):
 
 @asynccontextmanager
 async def noted(
-    store: Store, engine: Engine, appender: Appender, run_id: str
+    store: Store, engine: Engine, appender: Appender, host: str, run_id: str
 ) -> AsyncIterator[None]:
-    """While what is left of the run here is cleared. Of nearly every run the end is known."""
+    """While what is left of the run there is cleared. Of nearly every run the end is known."""
     run = await store.read(run_records.find, run_id)
-    if run is None or run.host != engine.host or DECLARED_GONE not in run.reason:
+    if run is None or run.host != host or DECLARED_GONE not in run.reason:
         yield
         return
     late = await asyncio.to_thread(_look, engine, run)
@@ -62,9 +62,13 @@ def _record(connection: Connection, appender: Appender, late: LateEnding) -> Non
 
 
 def _look(engine: Engine, run: Run) -> LateEnding:
-    if engine.is_alive(run):
+    found = engine.look([run], closely=True)
+    if error := found.unknown.get(run.id):
+        raise error
+    sight = found.of[run.id]
+    if sight.alive:
         return LateEnding(run, None)
-    ended_at, exit_code, offset = engine.last_seen(run), None, run.journal
+    ended_at, exit_code, offset = sight.last_seen, None, run.journal
     while (chunk := engine.read(run, offset)).offset > offset:
         offset = chunk.offset
         for one in chunk.records:

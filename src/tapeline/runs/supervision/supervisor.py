@@ -1,6 +1,6 @@
 """What to do next about every run: desired against actual state, without acting.
 
-A pure function of the runs' rows, of their state on this host, and of the clock. It has no memory,
+A pure function of the runs' rows, of their state on our hosts, and of the clock. It has no memory,
 so a server that was killed at any point goes on where it was.
 """
 
@@ -17,7 +17,7 @@ MOST_LAUNCHES = 5  # of one run within ten minutes; a run whose shim keeps dying
 
 @dataclass(frozen=True)
 class Seen:
-    """What this host knows of one run, besides its row."""
+    """What its host and this server know of one run, besides its row."""
 
     alive: bool = False
     """Its lock is held, by the shim or by a sandbox that outlived it. If not, its whole journal was
@@ -39,10 +39,11 @@ class Seen:
 class View:
     """The input of a decision."""
 
-    host: str
+    hosts: Collection[str]
+    """Ours: nobody else decides about their runs."""
     now: float
     slots: int
-    """Backtests that may be under way at once."""
+    """Backtests that may be under way at once, on all of our hosts together."""
     grace: float
     runs: Sequence[Run]
     """All that have not ended, the oldest first, of all hosts."""
@@ -53,16 +54,11 @@ class View:
     seen: Mapping[str, Seen] = field(default_factory=dict)
     holds: Collection[str] = ()
     """Names of locks whose runs must not run, or that of all."""
-    is_drained: bool = False
-    """This host takes no more runs, and its live models move to others, one at a time."""
-    pythons: Collection[str] | None = None
-    """Those of this host, where another host may have others; None where there is no other."""
+    drained: Collection[str] = ()
+    """Hosts that take no more runs; the live models of each move to others, one at a time."""
 
     def is_held(self, run: Run) -> bool:
         return covers(self.holds, run.lock_name)
-
-    def lacks_python(self, run: Run) -> bool:
-        return self.pythons is not None and run.python_version not in self.pythons
 
 
 @dataclass(frozen=True)
@@ -72,7 +68,8 @@ class Action:
 
 @dataclass(frozen=True)
 class Prepare(Action):
-    """Claim it for this host, and prepare everything that it needs."""
+    """Claim it for a host that can take it now, unless it has one, and prepare everything that it
+    needs there."""
 
 
 @dataclass(frozen=True)
@@ -121,8 +118,9 @@ class End(Action):
 def decide(view: View, undecided: Callable[[Run, Exception], None] | None = None) -> list[Action]:
     """The next actions. `undecided` is called for a run about which nothing could be decided; the
     others are still decided."""
-    chosen = backtest_queue.chosen(view.runs, view.projects, view.tenants, view.host, view.slots)
-    actions = _moved(view) if view.is_drained else list[Action]()
+    chosen = backtest_queue.chosen(view.runs, view.projects, view.tenants, view.hosts, view.slots)
+    drained = sorted(set(view.drained) & set(view.hosts))
+    actions = [action for host in drained for action in _moved(view, host)]
     for run in view.runs:
         try:
             action = _next(run, view, chosen)
@@ -138,7 +136,8 @@ def decide(view: View, undecided: Callable[[Run, Exception], None] | None = None
 
 def _next(run: Run, view: View, chosen: set[str]) -> Action | None:
     seen = view.seen.get(run.id, Seen())
-    if run.host not in (None, view.host) or seen.busy:
+    is_ours = run.host is None or run.host in view.hosts
+    if seen.busy or not is_ours:
         return None
     if seen.alive:
         return _about_living(run, seen, view)
@@ -190,8 +189,7 @@ def _towards_start(run: Run, seen: Seen, view: View, chosen: set[str]) -> Action
         return End(run, "failed", seen.problem)
     if not seen.prepared:
         is_due = run.due_at is None or run.due_at <= view.now
-        is_for_others = run.host is None and (view.is_drained or view.lacks_python(run))
-        may_start = not is_for_others and (run.kind != "backtest" or run.id in chosen)
+        may_start = run.kind != "backtest" or run.id in chosen
         return Prepare(run) if is_due and may_start else None
     if seen.recent_launches >= MOST_LAUNCHES:
         return End(run, "crashed", seen.trouble or "It could not be kept running.")
@@ -204,9 +202,9 @@ def _towards_start(run: Run, seen: Seen, view: View, chosen: set[str]) -> Action
     return None if rivals else Start(run)
 
 
-def _moved(view: View) -> list[Action]:
+def _moved(view: View, host: str) -> list[Action]:
     """The next one of a drained host. Nothing stops before its successor is ready elsewhere."""
-    live = [one for one in view.runs if one.host == view.host and _goes_on(one, view)]
+    live = [one for one in view.runs if one.host == host and _goes_on(one, view)]
     if any(_successor(one, view.runs) for one in live):
         return []
     return [Move(one) for one in live[:1] if one.is_launched and not view.is_held(one)]

@@ -1,4 +1,4 @@
-"""What the database says about the work of a host: the input of a decision that is not its own."""
+"""What the database says about runs and hosts: the input of a decision that is not its own."""
 
 from typing import NamedTuple
 
@@ -17,19 +17,19 @@ class Unfinished(NamedTuple):
     """The project of each run."""
     tenants: dict[str, str]
     """The tenant of each project whose backtests queue."""
-    is_drained: bool
-    """Whether this host takes no more runs."""
+    drained: set[str]
+    """The hosts that take no more runs."""
 
 
-NOTHING = Unfinished([], {}, {}, False)
+NOTHING = Unfinished([], {}, {}, set())
 
 
-def read(connection: Connection, slots: int, host: str) -> Unfinished:
+def read(connection: Connection, slots: int) -> Unfinished:
     found = run_records.unfinished(connection, slots)
     queueing = {project for run, project in found if run.kind == "backtest"}
     return Unfinished(
         [run for run, _ in found],
         {run.id: project for run, project in found},
         tenants.of_projects(connection, queueing),
-        described_hosts.is_drained(connection, host),
+        described_hosts.drained(connection),
     )

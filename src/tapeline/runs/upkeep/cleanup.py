@@ -1,11 +1,11 @@
 """Removes what ended runs leave behind: unused files, and keys of runs that ended long ago."""
 
 import asyncio
+from collections.abc import Callable
 
 from sqlalchemy import Connection, delete, select
 
 from tapeline.background import Background
-from tapeline.runs.engines.engine import Engine
 from tapeline.store.store import Store
 from tapeline.store.tables.core import keys
 from tapeline.store.tables.runs import runs
@@ -16,14 +16,18 @@ KEYS_KEPT_FOR = 7 * 24 * 3600.0
 
 
 class Cleanup:
-    def __init__(self, store: Store, engine: Engine, background: Background) -> None:
+    def __init__(
+        self, store: Store, background: Background, files: Callable[[], None] | None = None
+    ) -> None:
+        """`files` frees disk space of this machine by deleting what can be rebuilt."""
         self._store = store
-        self._engine = engine
+        self._files = files
         background.loop("tidying", self._clean_up, every=EVERY, first_after=EVERY, within=WITHIN)
 
     async def _clean_up(self) -> None:
         await self._store.write(delete_keys, self._store.clock.ago(KEYS_KEPT_FOR))
-        await asyncio.to_thread(self._engine.clean_up)
+        if self._files is not None:
+            await asyncio.to_thread(self._files)
 
 
 def delete_keys(connection: Connection, before: float) -> None:

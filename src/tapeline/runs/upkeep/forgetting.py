@@ -10,11 +10,11 @@ from sqlalchemy import Connection, select, update
 from tapeline.background import Background
 from tapeline.errors import Unavailable
 from tapeline.logs import Log
-from tapeline.runs import heartbeat, last_seen
+from tapeline.runs import heartbeat
 from tapeline.runs import run as run_records
 from tapeline.runs.described_hosts import DECLARED_GONE, Host
 from tapeline.runs.run import Run
-from tapeline.runs.supervision import collecting, desired
+from tapeline.runs.supervision import collecting, desired, last_seen
 from tapeline.runs.supervision.collecting import NOTHING, Taken
 from tapeline.store.rows import record
 from tapeline.store.store import Store

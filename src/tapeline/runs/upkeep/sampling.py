@@ -7,7 +7,7 @@ from sqlalchemy import Connection, delete, func, insert, select
 
 from tapeline.background import Background
 from tapeline.runs import run as run_records
-from tapeline.runs.engines.engine import Engine
+from tapeline.runs.engines.engine import Engine, Sights
 from tapeline.runs.run import Run
 from tapeline.runs.sandbox.cgroups import Usage
 from tapeline.store.store import Store
@@ -17,19 +17,30 @@ from tapeline.tape.retention import policy
 
 EVERY, WITHIN = 15.0, 60.0  # seconds
 CLEAN_EVERY = 3600.0
+NOTHING = Sights({}, {}, {})
 
 
 class Sampling:
-    def __init__(self, store: Store, engine: Engine, background: Background, *, days: int) -> None:
+    def __init__(
+        self,
+        store: Store,
+        engine: Engine,
+        background: Background,
+        *,
+        days: int,
+        once: bool = False,
+    ) -> None:
         self._store = store
         self._engine = engine
         self._days = days
         self._before: dict[str, tuple[float, Usage]] = {}
         self._cleaned = -CLEAN_EVERY
-        self._work = background.loop("sampling", self._sample, every=EVERY, within=WITHIN)
+        self._work = background.loop(
+            "sampling", self._sample, every=EVERY, within=WITHIN, once=once
+        )
 
     async def _sample(self) -> None:
-        found = await self._store.read(run_records.launched_on, self._engine.host)
+        found = await self._store.read(run_records.launched_on, *self._engine.hosts())
         rows = await asyncio.to_thread(self._look, found)
         now = time.monotonic()
         if rows or now - self._cleaned > CLEAN_EVERY:
@@ -39,19 +50,22 @@ class Sampling:
             self._cleaned = now
 
     def _look(self, found: list[Run]) -> list[dict[str, object]]:
+        sights = self._engine.look(found, closely=True) if found else NOTHING
+        for run_id, error in sights.unknown.items():
+            self._work.note(error, f"run {run_id}")  # the others are still sampled
         stamp, now, rows, seen = time.time(), time.monotonic(), [], {}
-        for run in found:
-            usage = self._usage(run)
+        for run_id, sight in sights.of.items():
+            usage = sight.usage
             if usage is None:
                 continue
-            seen[run.id] = (now, usage)
-            at, before = self._before.get(run.id, (now, usage))
+            seen[run_id] = (now, usage)
+            at, before = self._before.get(run_id, (now, usage))
             # A restart resets the counter.
             used = max(0.0, usage.cpu_seconds - before.cpu_seconds)
             cpu = used / (now - at) if now > at else 0.0
             rows.append(
                 {
-                    "run_id": run.id,
+                    "run_id": run_id,
                     "at": stamp,
                     "memory": usage.memory_bytes,
                     "cpu": cpu,
@@ -61,13 +75,6 @@ class Sampling:
             )
         self._before = seen
         return rows
-
-    def _usage(self, run: Run) -> Usage | None:
-        try:
-            return self._engine.usage(run)
-        except (OSError, ValueError) as error:
-            self._work.note(error, f"run {run.id}")  # the others are still sampled
-            return None
 
 
 def newest(connection: Connection, run_id: str) -> tuple[int, float] | None:

@@ -18,7 +18,10 @@ from tapeline.store.tables.runs import samples
 async def find(store: Store, engine: Engine, run: Run) -> float:
     """Of a launch on this host that is gone. Its samples say less: its control group outlives it,
     and is sampled when the server is back."""
-    here = await asyncio.to_thread(engine.last_seen, run)
+    found = await asyncio.to_thread(lambda: engine.look([run], closely=True))
+    if error := found.unknown.get(run.id):
+        raise error
+    here = found.of[run.id].last_seen
     return await store.read(of, run) if here is None else min(time.time(), here)
 
 

@@ -3,11 +3,11 @@
 import asyncio
 import os
 import socket
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from tapeline.background import Background
-from tapeline.runs.supervision.collector import Collector
 
 BELL = "bell"
 LONGEST_NAME = 256
@@ -15,9 +15,12 @@ LOOKED_EVERY, WITHIN = 5.0, 15.0  # seconds
 
 
 class Bell:
-    def __init__(self, folder: Path, collector: Collector, background: Background) -> None:
+    def __init__(
+        self, folder: Path, rung: Callable[[set[str]], None], background: Background
+    ) -> None:
+        """`rung` gets the runs whose journals have grown, in the event loop."""
         self._folder = folder
-        self._collector = collector
+        self._rung = rung
         self._socket: socket.socket | None = None
         self._inode: int | None = None
         background.loop("bell", self._look, every=LOOKED_EVERY, within=WITHIN)
@@ -44,7 +47,7 @@ class Bell:
         with suppress(BlockingIOError):
             while True:
                 names.add(bell.recv(LONGEST_NAME).decode(errors="replace"))
-        self._collector.rung(names)
+        self._rung(names)
 
 
 def _inode(folder: Path) -> int | None:
