@@ -34,6 +34,7 @@ from tapeline.runs.supervising import Means, Supervising
 from tapeline.runs.supervision.install_places import Queue
 from tapeline.runs.unreleased_copy import Copy
 from tapeline.runs.upkeep.cleanup import Cleanup
+from tapeline.runs.upkeep.failing_over import FailingOver
 from tapeline.runs.upkeep.forgetting import Forgetting
 from tapeline.runs.upkeep.giving_back import GivingBack
 from tapeline.settings import Settings
@@ -75,6 +76,9 @@ class Runner:
         )
         self._supervising: Supervising | None = None
         Forgetting(store, appender, watchers, background)
+        if store.database.file is None:  # on SQLite there is no other host
+            lease = float(settings.lease_seconds)
+            FailingOver(store, appender, watchers, background, lease)
         GivingBack(store, background)
         self.host: Host | None = None
         self.host_name = ""

@@ -63,7 +63,8 @@ def blocked(
     for one in there:
         holder = before.get(one.model_id, one) if one.is_deployed and not one.is_launched else one
         for run in (one, holder):
-            if run.host in silences:
+            # A lease that is not renewed runs out, and then another run goes on.
+            if run.host in silences and run.lease_until is None:
                 answer[one.id] = Blocked(silences[run.host], run)
                 break
     return answer

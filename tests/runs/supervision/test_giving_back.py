@@ -52,18 +52,20 @@ def test_what_a_silent_host_never_started_is_given_back_and_nothing_else(
             return msgspec.structs.replace(made, version_id=version, state="installing")
 
         never = taken("never", host="gone")
+        leased = taken("leased", host="gone", launches=2, lease_until=5.0)
         kept = [
             taken("started", host="gone", fence=1, launches=1),
             taken("restarting", host="gone", launches=1),
             taken("elsewhere", host="well"),
         ]
-        store.write_now(_insert, [never, *kept])
+        store.write_now(_insert, [never, leased, *kept])
         turn = GivingBack(store, Background()).turn
         asyncio.run(turn())
 
-        found = store.read_now(run_records.find, "never")
-        assert found is not None
-        assert (found.host, found.state) == (None, "pending")
+        for name in ("never", "leased"):
+            found = store.read_now(run_records.find, name)
+            assert found is not None
+            assert (found.host, found.state, found.lease_until) == (None, "pending", None)
         for one in kept:
             assert store.read_now(run_records.find, one.id) == one
 

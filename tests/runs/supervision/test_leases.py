@@ -1,74 +1,17 @@
 """The rules of leases, on the real rows."""
 
-from typing import Any
-
-import msgspec
 import pytest
-from sqlalchemy import Connection, insert, update
 
-from tapeline.models.archives.manifest import Manifest
-from tapeline.models.versions import Version
 from tapeline.runs import leases
-from tapeline.runs import run as run_records
-from tapeline.runs.engines.engine import Job
-from tapeline.runs.run import Run
-from tapeline.runs.supervision import launching
 from tapeline.store.backends import common_time
-from tapeline.store.tables.runs import runs, versions
 from tests.conftest import Cast, Service
 from tests.pushing import pushing
-from tests.runs.supervision.histories import a_run
+from tests.runs.supervision.leased import Rows
 
 
 @pytest.fixture(scope="module")
 def service(shared_service: Service) -> Service:
     return shared_service
-
-
-class Rows:
-    """Runs of one model, as backtests: any number of them may live at once."""
-
-    def __init__(self, service: Service, cast: Cast, model: str) -> None:
-        self.store, self.service, self.cast, self.model = service.store, service, cast, model
-        self.version = Version(
-            id=f"v-{model}", model_id=model, number=1, description="", archive="a", size=1,
-            manifest=Manifest(main_script="main.py"), plan="nano", python_version="3.11",
-            created_at=0.0, created_by="ada",
-        )  # fmt: skip
-        self.store.write_now(self._insert, versions, msgspec.to_builtins(self.version))
-
-    def _insert(self, connection: Connection, table: Any, values: dict[str, Any]) -> None:
-        connection.execute(insert(table).values(values))
-
-    def add(self, name: str, lease: float | None, **more: Any) -> Run:
-        made = a_run(f"{name}-{self.model}", model=self.model, kind="backtest", host="n1", **more)
-        made = msgspec.structs.replace(made, version_id=self.version.id)
-        self.store.write_now(self._insert, runs, msgspec.structs.asdict(made))
-        job = Job(made, self.version, self.cast.project_id, 1)
-        raised = self.store.write_now(
-            launching.raise_fence, self.service.services.cipher, job, "n1", "boxed", lease
-        )
-        assert raised is not None
-        return raised[0]
-
-    def change(self, run: Run, **values: Any) -> None:
-        def job(connection: Connection) -> None:
-            connection.execute(update(runs).where(runs.c.id == run.id).values(**values))
-
-        self.store.write_now(job)
-
-    def until(self, run: Run) -> float | None:
-        found = self.store.read_now(run_records.find, run.id)
-        assert found is not None
-        return found.lease_until
-
-    def renew(self, *found: Run, host: str = "n1", seconds: float = 6.0) -> set[str]:
-        fences = {one.id: one.fence or 0 for one in found}
-        return self.store.write_now(leases.renew, host, fences, seconds)
-
-    def expired(self) -> set[str]:
-        found = self.store.read_now(leases.expired)
-        return {one.run_id for one in found if one.run_id.endswith(self.model)}
 
 
 def test_a_lease_is_granted_with_the_start_and_only_if_it_is_asked_for(

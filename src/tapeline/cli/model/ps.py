@@ -12,7 +12,8 @@ from tapeline.cli.terminal.screen import signed, state, styled, table_of
 
 EVERY = 2.0  # seconds between two refreshes
 NEARLY_FULL = 0.8  # of the quota of a tape
-GOING = {"pending", "installing", "running", "restarting", "stopping", "unreachable"}
+WANTED = {"pending", "installing", "running", "restarting"}
+GOING = {*WANTED, "stopping", "unreachable"}
 
 
 @command("tapeline ps", "tapeline ps --watch", "tapeline ps --running --json")
@@ -39,8 +40,11 @@ def ps(
         for hold in {run["hold"] for one in found if (run := one["run"] or {}).get("hold")}:
             session.screen.note(f"This server is {hold}", "yellow")
         for one in found:
-            if trouble := (one["run"] or {}).get("trouble"):
-                session.screen.note(f"{one['name']}: {trouble}", "yellow")
+            run = one["run"] or {}
+            # Of a run that goes on: what happened to the one before it.
+            said = run.get("trouble") or (run.get("state") in WANTED and run.get("reason"))
+            if said:
+                session.screen.note(f"{one['name']}: {said}", "yellow")
 
 
 def _watch(session: Session, running: bool) -> None:

@@ -26,6 +26,8 @@ LEASE_RAN_OUT = (
     "Ended because its node could not renew its lease: it may be cut off from the servers, or they"
     " from the database."
 )
+KILLED = "It was killed from outside, together with its shim."
+FROZEN = "Its lease ran out while its machine stood still, and the kernel ended it with its shim."
 UNREAD = "nobody was there to read them"
 STAGES = ("Installing Dependencies", "Running")
 """Lifecycle messages that a backtest shows in its log, before it has a status."""
@@ -152,8 +154,11 @@ class RunUpdate:
     def relaunching(self, seen: float, at: float) -> None:
         """It disappeared without a record, after it was last seen; it starts again under a new
         fence."""
-        self.line("It was killed from outside, together with its shim.", "system", seen)
-        self.lifecycle("Crashed", seen, running=False, end_at=seen)
+        lease = self.run.lease_until
+        by_lease = lease is not None and lease < self._now
+        self.line(FROZEN if by_lease else KILLED, "system", seen)
+        message = "Stopped" if by_lease else "Crashed"
+        self.lifecycle(message, seen, running=False, end_at=seen)
         self.lifecycle("Restarting", at)
         self._tell("model_killed", is_bad=True)
         self.changes |= {"state": "restarting", "fence": None, "restarts": self.run.restarts + 1}
@@ -164,6 +169,14 @@ class RunUpdate:
                   "system", at)  # fmt: skip
         self._tell("model_taken_over")
         self.changes |= {"state": "pending", "fence": None}
+
+    def failed_over(self, reason: str, at: float, *, goes_on: bool) -> None:
+        """Its lease ran out, and its node said nothing more. That is no crash of the model. A
+        backtest that goes on in another run has no status yet."""
+        self.line(reason, "system", at)
+        self.lifecycle("Stopped", at, running=False, end_at=at)
+        self._tell("model_failed_over", is_bad=True, reason=reason)
+        self._end("stopped", reason, at, None, is_last=not goes_on)
 
     def failed(self, reason: str, at: float) -> None:
         """Its dependencies could not be installed. The log has the reason already."""
@@ -237,10 +250,12 @@ class RunUpdate:
         self._tell("model_stopped", is_bad=by_lease, reason=reason)
         self.changes |= {"state": "pending", "fence": None}
 
-    def _end(self, state: str, reason: str, at: float, ending: Ending | None) -> None:
+    def _end(
+        self, state: str, reason: str, at: float, ending: Ending | None, *, is_last: bool = True
+    ) -> None:
         self.has_ended = True
         self.changes |= {"state": state, "reason": reason, "ended_at": at}
-        if self.run.backtest_id is not None:
+        if self.run.backtest_id is not None and is_last:
             self._end_backtest(state, reason, at, ending or Ending())
 
     def _end_backtest(self, state: str, reason: str, at: float, ending: Ending) -> None:

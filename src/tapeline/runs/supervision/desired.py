@@ -168,32 +168,54 @@ def next_of_schedule(connection: Connection, ended: Run, now: float) -> None:
     _insert(connection, _again(connection, ended, schedules.next_after(ended.schedule, now)))
 
 
-def succeed(connection: Connection, run: Run) -> None:
+def succeed(connection: Connection, run: Run, why: str = "") -> str:
     """Run the same again, on any host that takes it; what runs now goes on until that is ready.
-    Nothing happens if a newer run is desired already."""
-    if not _is_succeeded(connection, run, runs.c.ended_at.is_(None), runs.c.desired == "running"):
-        _insert(connection, _again(connection, run, None))
+    A newer run that is desired already is enough. The run that goes on."""
+    newer = _newer(connection, run, runs.c.ended_at.is_(None), runs.c.desired == "running")
+    if newer is not None:
+        return newer
+    made = msgspec.structs.replace(_again(connection, run, None), reason=why)
+    _insert(connection, made)
+    return made.id
+
+
+def test_again(connection: Connection, run: Run, why: str) -> str:
+    """Queue a backtest whose run ended without a result, with the same arguments and the same id.
+    The new run."""
+    kept = {name: getattr(run, name) for name in ("backtest_id", "arguments", "description")}
+    made = msgspec.structs.replace(_again(connection, run, None), reason=why, **kept)
+    _insert(connection, made)
+    return made.id
+
+
+def starts_of(connection: Connection, run: Run) -> int:
+    """How many runs a backtest has had."""
+    query = select(func.count()).where(
+        runs.c.model_id == run.model_id, runs.c.backtest_id == run.backtest_id
+    )
+    return connection.execute(query).scalar_one()
 
 
 def start_again(connection: Connection, run: Run) -> bool:
     """Run again what was stopped, at the next tick of its schedule if it has one. False if the
     model was started meanwhile."""
-    if _is_succeeded(connection, run):
+    if _newer(connection, run) is not None:
         return False
     due_at = None if run.schedule is None else schedules.next_after(run.schedule, time.time())
     _insert(connection, _again(connection, run, due_at))
     return True
 
 
-def _is_succeeded(connection: Connection, run: Run, *also: ColumnElement[bool]) -> bool:
-    """Whether there is a newer run of the model, of which this holds too."""
+def _newer(connection: Connection, run: Run, *also: ColumnElement[bool]) -> str | None:
+    """The newest run of the model that is newer, and of which this holds too."""
     newer = select(runs.c.id).where(
         runs.c.model_id == run.model_id,
         runs.c.kind.in_(DEPLOYED),
         runs.c.created_at > run.created_at,
         *also,
     )
-    return connection.execute(newer.limit(1)).first() is not None
+    found: str | None = connection.scalar(newer.order_by(runs.c.created_at.desc()).limit(1))
+    return found
 
 
 def _again(connection: Connection, run: Run, due_at: float | None) -> Run:

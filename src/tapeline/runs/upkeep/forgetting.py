@@ -8,24 +8,21 @@ If the host comes back all the same, it finds that its runs have ended, and ends
 from sqlalchemy import Connection, select, update
 
 from tapeline.background import Background
-from tapeline.errors import Unavailable
-from tapeline.logs import Log
 from tapeline.runs import heartbeat
-from tapeline.runs import run as run_records
 from tapeline.runs.described_hosts import DECLARED_GONE, Host
+from tapeline.runs.journals.meaning import RunUpdate
 from tapeline.runs.run import Run
-from tapeline.runs.supervision import collecting, desired, last_seen
+from tapeline.runs.supervision import desired, last_seen
 from tapeline.runs.supervision.collecting import NOTHING, Taken
+from tapeline.runs.upkeep import taking_over
+from tapeline.runs.upkeep.taking_over import TakingOver
 from tapeline.store.rows import record
 from tapeline.store.store import Store
-from tapeline.store.tables.core import models
 from tapeline.store.tables.runs import hosts, runs
 from tapeline.tape.append.appending import Appender
 from tapeline.tape.append.watchers import Watchers
 
-log = Log(__name__)
-
-EVERY, WITHIN = 2.0, 60.0  # seconds
+EVERY = 2.0  # seconds
 
 
 class Forgetting:
@@ -34,52 +31,31 @@ class Forgetting:
     ) -> None:
         self._store = store
         self._appender = appender
-        self._watchers = watchers
-        self._work = background.loop(
-            "forgotten hosts", self.turn, every=EVERY, within=WITHIN, once=True
-        )
+        TakingOver(store, watchers, background, "forgotten hosts", EVERY, self._find, self._take)
 
-    async def turn(self) -> None:
-        for run_id in await self._store.read(_left_behind):
-            try:
-                taken = await self._store.write(self._take, run_id)
-            except Unavailable:
-                raise
-            except Exception as error:  # noqa: BLE001 - the others are taken all the same
-                self._work.note(error, run_id)
-                continue
-            for one in taken.appended:
-                self._watchers.publish(one.model_id, one.records)
-            for news in taken.news:
-                log.warning(news.event, **news.facts)
+    async def _find(self) -> list[str]:
+        return await self._store.read(_left_behind)
 
     def _take(self, connection: Connection, run_id: str) -> Taken:
-        run = run_records.find(connection, run_id)
+        run = taking_over.held(connection, run_id)
         host = None if run is None else _forgotten(connection, run)
-        if run is None or host is None or run.ended_at is not None:
+        if run is None or host is None:
             return NOTHING
         if not run.is_launched:
             _give_back(connection, run)
             return NOTHING
-        if run.is_deployed:  # its key is that of an older start from now on
-            fence = models.c.fence + 1
-            connection.execute(
-                update(models).where(models.c.id == run.model_id).values(fence=fence)
-            )
         why = (
             f"Its host {host.name} {DECLARED_GONE} {host.forgotten_by}."
             " Nobody knows what it did there in the end."
         )
         at = last_seen.of(connection, run, heartbeat.last_of(connection, host.name))
-        taken = collecting.write(
-            connection,
-            self._appender,
-            run_id,
-            lambda made: made.gave_up("crashed", why, at),
-        )
-        if run.kind == "live" and run.desired == "running":
-            desired.succeed(connection, run)
-        return taken
+
+        def fill(made: RunUpdate) -> None:
+            if run.kind == "live" and run.desired == "running":
+                desired.succeed(connection, run)
+            made.gave_up("crashed", why, at)
+
+        return taking_over.end(connection, self._appender, run, fill)
 
 
 def _left_behind(connection: Connection) -> list[str]:

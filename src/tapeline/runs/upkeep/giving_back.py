@@ -1,10 +1,11 @@
-"""Gives runs that a silent host has taken, but never started, back to all hosts.
+"""Gives runs that a silent host has taken, but not started, back to all hosts.
 
-Nothing of such a run is anywhere, so nobody need say that its host is gone. A host that wakes up
-later starts nothing: `launching.raise_fence` asks whether the run is still its own.
+Nothing of such a run is anywhere, so nobody need say that its host is gone. A run that lived there
+before has files there and waits for it, unless it had a lease: then any node may have it. A host
+that wakes up later starts nothing: `launching.raise_fence` asks whether the run is still its own.
 """
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, or_, select, update
 
 from tapeline.background import Background
 from tapeline.logs import Log
@@ -17,7 +18,11 @@ log = Log(__name__)
 
 EVERY, WITHIN = 2.0, 60.0  # seconds
 
-_NEVER_STARTED = (runs.c.ended_at.is_(None), runs.c.fence.is_(None), runs.c.launches == 0)
+_NOT_STARTED = (
+    runs.c.ended_at.is_(None),
+    runs.c.fence.is_(None),
+    or_(runs.c.launches == 0, runs.c.lease_until.is_not(None)),
+)
 
 
 class GivingBack:
@@ -41,11 +46,12 @@ def give_back(connection: Connection, database: Database, host: str) -> list[str
     """Any other host may take them now. Those that are to stop end there, too."""
     if heartbeat.is_up(connection, database, host):
         return []
-    taken = update(runs).where(runs.c.host == host, *_NEVER_STARTED)
-    return list(connection.scalars(taken.values(host=None, state="pending").returning(runs.c.id)))
+    taken = update(runs).where(runs.c.host == host, *_NOT_STARTED)
+    given = {"host": None, "state": "pending", "lease_until": None}
+    return list(connection.scalars(taken.values(given).returning(runs.c.id)))
 
 
 def _silent(connection: Connection, database: Database) -> list[str]:
-    query = select(runs.c.host).where(runs.c.host.is_not(None), *_NEVER_STARTED).distinct()
+    query = select(runs.c.host).where(runs.c.host.is_not(None), *_NOT_STARTED).distinct()
     hosts = {host for host in connection.scalars(query) if host is not None}
     return sorted(hosts - heartbeat.up(connection, database, hosts))

@@ -1,0 +1,95 @@
+"""Takes over the runs of nodes that did not renew their leases, without anybody who says so.
+
+Their shims have ended the models by then: there, a lease is counted from earlier, and is shorter. A
+live model goes on as a new run on any node, a backtest starts again as one, and a schedule goes on
+with its next time. If a node's own report is quicker (its shim wrote that the lease ran out),
+nothing is left to take over, and the same run starts again. After the database was away that is the
+rule, because `DatabaseTime` waits.
+"""
+
+from datetime import UTC, datetime
+
+from sqlalchemy import Connection
+
+from tapeline.background import Background
+from tapeline.runs import leases
+from tapeline.runs.journals.meaning import RunUpdate
+from tapeline.runs.leases import MARGIN, Lapsed
+from tapeline.runs.run import Run
+from tapeline.runs.supervision import desired
+from tapeline.runs.supervision.collecting import NOTHING, Taken
+from tapeline.runs.upkeep import taking_over
+from tapeline.runs.upkeep.database_time import DatabaseTime, elapsed
+from tapeline.runs.upkeep.taking_over import TakingOver
+from tapeline.store.backends import common_time
+from tapeline.store.store import Store
+from tapeline.tape.append.appending import Appender
+from tapeline.tape.append.watchers import Watchers
+
+EVERY = 1.0  # seconds
+MOST_STARTS = 3
+"""Of a backtest: one that takes its node down with it must not take down all of them."""
+
+
+class FailingOver:
+    """`seconds` are those of a lease."""
+
+    def __init__(
+        self,
+        store: Store,
+        appender: Appender,
+        watchers: Watchers,
+        background: Background,
+        seconds: float,
+    ) -> None:
+        self._store = store
+        self._appender = appender
+        self._time = DatabaseTime(seconds + MARGIN)
+        self._lapsed: dict[str, Lapsed] = {}
+        self.taking_over = TakingOver(
+            store, watchers, background, "failover", EVERY, self._find, self._take
+        )
+
+    async def _find(self) -> list[str]:
+        began = elapsed()
+        now, lapsed = await self._store.read(_now_and_expired)
+        self._time.heard(began, now, elapsed())
+        self._lapsed = {one.run_id: one for one in lapsed}
+        return list(self._lapsed) if self._time.is_steady else []
+
+    def _take(self, connection: Connection, run_id: str) -> Taken:
+        run, lapsed = taking_over.held(connection, run_id), self._lapsed[run_id]
+        # The very lease that had run out when the time was sure, whatever time it is now.
+        if run is None or (run.fence, run.lease_until) != (lapsed.fence, lapsed.until):
+            return NOTHING
+        return take(connection, self._appender, run)
+
+
+def _now_and_expired(connection: Connection) -> tuple[float, list[Lapsed]]:
+    return common_time.now(connection), leases.expired(connection)
+
+
+def take(connection: Connection, appender: Appender, run: Run) -> Taken:
+    """Take over a launch that is known to have ended with its lease."""
+    assert run.lease_until is not None
+    at = run.lease_until - MARGIN  # at the latest, by its shim
+    moment = datetime.fromtimestamp(run.lease_until, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    lost = f"Its node {run.host} did not renew its lease, which ran out at {moment}."
+    why = f"It goes on with run {run.id}, whose node {run.host} did not renew its lease."
+
+    def fill(made: RunUpdate) -> None:
+        if run.desired == "stopped":
+            made.failed_over(f"{run.reason or 'Stopped.'} {lost}", at, goes_on=False)
+        elif run.kind == "screener":
+            made.failed_over(f"{lost} It runs again at its next time.", at, goes_on=False)
+        elif run.kind == "live":
+            after = desired.succeed(connection, run, why)
+            made.failed_over(f"{lost} Run {after} goes on.", at, goes_on=True)
+        elif desired.starts_of(connection, run) < MOST_STARTS:
+            after = desired.test_again(connection, run, why)
+            made.failed_over(f"{lost} Run {after} starts it again.", at, goes_on=True)
+        else:
+            given_up = f"It is given up: {MOST_STARTS} nodes were lost while they ran it."
+            made.failed_over(f"{lost} {given_up}", at, goes_on=False)
+
+    return taking_over.end(connection, appender, run, fill)

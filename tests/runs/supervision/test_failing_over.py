@@ -1,0 +1,201 @@
+"""What becomes of runs whose node did not renew their leases."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import pytest
+from sqlalchemy import Connection, select
+
+from tapeline.background import Background
+from tapeline.runs import leases
+from tapeline.runs.journals.journal import Chunk
+from tapeline.runs.journals.records import Record
+from tapeline.runs.run import Run
+from tapeline.runs.supervision import collecting
+from tapeline.runs.upkeep.database_time import DatabaseTime
+from tapeline.runs.upkeep.failing_over import MOST_STARTS, FailingOver
+from tapeline.store.tables.core import models
+from tapeline.tape.events import kinds
+from tapeline.tape.reading import channels
+from tapeline.tape.tapes import open_tape
+from tests.conftest import Cast, Service
+from tests.pushing import pushing
+from tests.runs.supervision.leased import Rows
+from tests.waiting import wait_for
+
+
+@pytest.fixture(scope="module")
+def service(shared_service: Service) -> Service:
+    return shared_service
+
+
+@pytest.fixture
+def rows(service: Service, cast: Cast) -> Iterator[Rows]:
+    with pushing(service, cast.owner) as model:
+        yield Rows(service, cast, model.id)
+
+
+def fail_over(rows: Rows) -> None:
+    """One turn, without the wait for a steady clock."""
+    parts = rows.service.services
+    loop = FailingOver(
+        rows.store, parts.inbox.appender, parts.watchers, Background(), seconds=-leases.MARGIN
+    )
+    wait_for(lambda: asyncio.run(loop.taking_over.turn()) or loop._time.is_steady)
+
+
+def bodies(rows: Rows, kind: kinds.Kind) -> list[dict[str, Any]]:
+    def job(connection: Connection) -> list[bytes]:
+        tape = open_tape(connection, rows.model)
+        found = channels.newest(connection, tape, kind.channel, before=None, limit=100)
+        return [one.body for one in reversed(found.records)]
+
+    return [msgspec.json.decode(one) for one in rows.store.write_now(job)]
+
+
+def fence_of(rows: Rows) -> int:
+    query = select(models.c.fence).where(models.c.id == rows.model)
+    return rows.store.read_now(lambda connection: connection.scalar(query)) or 0
+
+
+def test_a_live_model_goes_on_in_another_run_and_that_is_no_crash(rows: Rows) -> None:
+    lost = rows.let_lapse(rows.add("lost", 60.0, kind="live", state="running"))
+    fail_over(rows)
+    ended, after = rows.all()
+    assert ended.id == lost.id
+    assert ended.state == "stopped"
+    assert ended.ended_at == (lost.lease_until or 0.0) - leases.MARGIN
+    assert ended.reason.startswith("Its node n1 did not renew its lease, which ran out at 2")
+    assert ended.reason.endswith(f"Run {after.id} goes on.")
+    assert (after.state, after.host, after.fence, after.lease_until) == ("pending", *[None] * 3)
+    assert after.reason == (
+        f"It goes on with run {lost.id}, whose node n1 did not renew its lease."
+    )
+    assert fence_of(rows) > (lost.fence or 0), "its key is refused"
+    assert bodies(rows, kinds.LIFECYCLE)[-1]["message"] == "Stopped"
+    assert bodies(rows, kinds.LOG)[-1]["line"] == ended.reason
+    fail_over(rows)
+    assert len(rows.all()) == 2
+
+
+def test_of_a_model_that_was_to_stop_nothing_goes_on(rows: Rows) -> None:
+    lost = rows.let_lapse(rows.add("lost", 60.0, kind="live"))
+    rows.change(lost, desired="stopped", reason="Stopped by ada.")
+    fail_over(rows)
+    (ended,) = rows.all()
+    assert ended.state == "stopped"
+    assert ended.reason.startswith("Stopped by ada. Its node n1 did not renew")
+
+
+def test_a_schedule_goes_on_with_its_next_time(rows: Rows) -> None:
+    rows.let_lapse(rows.add("lost", 60.0, kind="screener", schedule="0 0 1 1 *"))
+    fail_over(rows)
+    ended, after = rows.all()
+    assert ended.state == "stopped"
+    assert ended.reason.endswith("It runs again at its next time.")
+    assert (after.kind, after.schedule) == ("screener", "0 0 1 1 *")
+    assert (after.due_at or 0.0) > (ended.ended_at or 0.0)
+
+
+def test_a_backtest_starts_again_and_is_given_up_when_it_takes_nodes_down(rows: Rows) -> None:
+    given: dict[str, Any] = {
+        "backtest_id": f"b-{rows.model}",
+        "arguments": {"days": 3},
+        "description": "try",
+    }
+    lost = rows.let_lapse(rows.add("lost", 60.0, **given))
+    fail_over(rows)
+    ended, after = rows.all()
+    assert ended.reason.endswith(f"Run {after.id} starts it again.")
+    assert (after.backtest_id, after.arguments, after.description) == tuple(given.values())
+    assert not bodies(rows, kinds.BACKTEST_STATUS), "it goes on"
+    for number in range(2, MOST_STARTS + 1):
+        assert len(rows.all()) == number
+        rows.change(rows.all()[-1], host="n2", fence=1, lease_until=lost.lease_until, launches=1)
+        fail_over(rows)
+    assert len(rows.all()) == MOST_STARTS
+    (status,) = bodies(rows, kinds.BACKTEST_STATUS)
+    assert not status["successful"]
+    assert "It is given up" in rows.all()[-1].reason
+
+
+def test_what_has_no_lease_or_a_valid_one_is_left_alone(rows: Rows) -> None:
+    kept = [rows.add("free", None), rows.add("valid", 60.0)]
+    fail_over(rows)
+    assert rows.all() == kept
+
+
+def test_a_lease_that_changed_since_it_was_seen_is_left_alone(rows: Rows) -> None:
+    lost = rows.let_lapse(rows.add("lost", 60.0, kind="live"))
+    parts = rows.service.services
+    loop = FailingOver(rows.store, parts.inbox.appender, parts.watchers, Background(), seconds=-1.0)
+    assert lost.id in asyncio.run(_found(loop))
+    rows.change(lost, fence=(lost.fence or 0) + 1)
+    assert rows.store.write_now(loop._take, lost.id) == collecting.NOTHING
+    assert rows.get(lost).ended_at is None
+    rows.change(lost, ended_at=1.0)
+
+
+async def _found(loop: FailingOver) -> list[str]:
+    await loop._find()
+    return list(loop._lapsed)
+
+
+def test_a_node_that_reports_first_starts_the_same_run_again(rows: Rows) -> None:
+    """After the database was away: nothing is left to take over."""
+    lost = rows.let_lapse(rows.add("lost", 60.0, kind="live"))
+    finished = {
+        "event": "finished", "outcome": "lease", "cause": "lease", "exit_code": None,
+        "signal": 9, "restarts": 0, "reason": "",
+    }  # fmt: skip
+    chunk = Chunk(records=[Record("state", 5.0, "", finished)], offset=100, lost=0)
+    appender = rows.service.services.inbox.appender
+    rows.store.write_now(collecting.take, appender, lost.id, lost.journal, chunk, None)
+    fail_over(rows)
+    (same,) = rows.all()
+    assert (same.id, same.state, same.fence, same.host) == (lost.id, "pending", None, "n1")
+
+
+def test_its_late_report_changes_nothing_after_that(rows: Rows) -> None:
+    lost: Run = rows.let_lapse(rows.add("lost", 60.0, kind="live"))
+    fail_over(rows)
+    before = rows.all()
+    chunk = Chunk(records=[Record("stdout", 5.0, "late")], offset=100, lost=0)
+    appender = rows.service.services.inbox.appender
+    taken = rows.store.write_now(collecting.take, appender, lost.id, lost.journal, chunk, None)
+    assert taken == collecting.NOTHING
+    assert rows.all() == before
+
+
+def heard(time: DatabaseTime, *answers: tuple[float, float]) -> list[bool]:
+    """By our clock and by the database's; an answer takes no time."""
+    found = []
+    for ours, theirs in answers:
+        time.heard(ours, theirs, ours + 0.01)
+        found.append(time.is_steady)
+    return found
+
+
+def test_the_databases_clock_counts_after_it_went_evenly_for_a_lease() -> None:
+    time = DatabaseTime(7.0)
+    steady = heard(time, *((float(at), 1000.0 + at) for at in range(10)))
+    assert steady == [False] * 7 + [True] * 3
+    assert heard(time, (10.0, 1010.05)) == [True], "a clock that is slewed"
+    assert heard(time, (11.0, 4611.0)) == [False], "it was set forward"
+    after = heard(time, *((float(at), 4600.0 + at) for at in range(12, 20)))
+    assert after == [False] * 6 + [True] * 2
+    assert heard(time, (30.0, 4630.0)) == [False], "it was away"
+    assert heard(time, *((float(at), 4600.0 + at) for at in range(31, 38)))[-1]
+    assert heard(time, (38.0, 1000.0)) == [False], "it was set back"
+
+
+def test_an_answer_that_took_long_says_nothing() -> None:
+    time = DatabaseTime(2.0)
+    heard(time, *((float(at), float(at)) for at in range(4)))
+    assert time.is_steady
+    time.heard(4.0, 3600.0, 5.5)
+    assert time.is_steady, "not for three seconds yet"
+    time.heard(5.6, 3600.0, 7.5)
+    assert not time.is_steady
