@@ -14,6 +14,12 @@ from tests.archives import zipped
 from tests.waiting import wait_for
 
 ARCHIVE = {"model": ("m.zip", zipped())}
+COUNTING = """
+import itertools, os, time
+for number in itertools.count():
+    print(os.environ["TAPELINE_RUN_ID"], number, flush=True)
+    time.sleep(0.5)
+"""
 RUNNING = "import time\nprint('up', flush=True)\nwhile True: time.sleep(0.1)\n"
 
 
@@ -73,8 +79,9 @@ def test_models_of_a_machine_that_is_gone_go_on_elsewhere_when_an_operator_says_
 
 
 def test_a_forgotten_machine_that_comes_back_ends_what_it_still_runs(pair: list[Member]) -> None:
-    model = pair[0].trader.deploy(RUNNING)["modelId"]
+    model = pair[0].trader.deploy(COUNTING)["modelId"]
     gone, other = holder_and_other(pair, model)
+    lost = gone.newest(model)["run_id"]
     gone.server.end(signal.SIGKILL)  # its model lives on, unseen
     wait_for(lambda: other.hosts()[gone.name]["state"] == "unreachable")
     other.command("hosts", "forget", gone.name, "--yes")
@@ -85,6 +92,14 @@ def test_a_forgotten_machine_that_comes_back_ends_what_it_still_runs(pair: list[
     wait_for(lambda: not list(back.home.data.glob("runs/*/shim.json")))
     now = other.newest(model)
     assert (now["state"], now["host"]) == ("running", other.name)
+
+    # What it printed meanwhile is in the log: all of it, once, and marked.
+    lines = other.trader.lines(model)
+    counted = [int(line.split()[1]) for line in lines if line.startswith(lost)]
+    assert counted == list(range(len(counted)))
+    opening = next(at for at, line in enumerate(lines) if "they arrived late]" in line)
+    closing = next(at for at, line in enumerate(lines) if line.startswith("[End of the lines"))
+    assert sum(line.startswith(lost) for line in lines[opening:closing]) > 5
 
 
 def test_a_host_is_drained_model_by_model_and_takes_runs_again_afterwards(

@@ -1,10 +1,12 @@
 """Rows of leased runs for tests: launched by the real transaction, on a node without processes."""
 
+import asyncio
 from typing import Any
 
 import msgspec
 from sqlalchemy import Connection, insert, select, update
 
+from tapeline.background import Background
 from tapeline.models.archives.manifest import Manifest
 from tapeline.models.versions import Version
 from tapeline.runs import leases
@@ -12,10 +14,16 @@ from tapeline.runs import run as run_records
 from tapeline.runs.engines.engine import Job
 from tapeline.runs.run import Kind, Run
 from tapeline.runs.supervision import launching
+from tapeline.runs.upkeep.failing_over import FailingOver
 from tapeline.store.rows import record
 from tapeline.store.tables.runs import runs, versions
+from tapeline.tape.events import kinds
+from tapeline.tape.events.stored_event import StoredEvent
+from tapeline.tape.reading import channels
+from tapeline.tape.tapes import open_tape
 from tests.conftest import Cast, Service
 from tests.runs.supervision.histories import a_run
+from tests.waiting import wait_for
 
 
 class Rows:
@@ -80,3 +88,29 @@ class Rows:
     def expired(self) -> set[str]:
         found = self.store.read_now(leases.expired)
         return {one.run_id for one in found if one.run_id.endswith(self.model)}
+
+
+def fail_over(rows: Rows) -> None:
+    """One turn, without the wait for a steady clock."""
+    parts = rows.service.services
+    loop = FailingOver(
+        rows.store, parts.inbox.appender, parts.watchers, Background(), seconds=-leases.MARGIN
+    )
+    wait_for(lambda: asyncio.run(loop.taking_over.turn()) or loop._time.is_steady)
+
+
+def bodies(rows: Rows, kind: kinds.Kind) -> list[dict[str, Any]]:
+    return [msgspec.json.decode(one.body) for one in records(rows, kind)]
+
+
+def records(rows: Rows, kind: kinds.Kind) -> list[StoredEvent]:
+    """The newest last."""
+
+    def job(connection: Connection) -> list[StoredEvent]:
+        tape = open_tape(connection, rows.model)
+        # Each backtest has a channel of its own; there is one.
+        channel = kinds.CHANNELS_OF_BACKTESTS + 1 if kind is kinds.BACKTEST_LOG else kind.channel
+        found = channels.newest(connection, tape, channel, before=None, limit=1000)
+        return list(reversed(found.records))
+
+    return rows.store.write_now(job)

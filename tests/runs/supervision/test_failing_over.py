@@ -4,9 +4,8 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
 import pytest
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
 from tapeline.background import Background
 from tapeline.runs import leases
@@ -18,12 +17,11 @@ from tapeline.runs.upkeep.database_time import DatabaseTime
 from tapeline.runs.upkeep.failing_over import MOST_STARTS, FailingOver
 from tapeline.store.tables.core import models
 from tapeline.tape.events import kinds
-from tapeline.tape.reading import channels
-from tapeline.tape.tapes import open_tape
-from tests.conftest import Cast, Service
+from tests.conftest import Cast, Service, on_both
 from tests.pushing import pushing
-from tests.runs.supervision.leased import Rows
-from tests.waiting import wait_for
+from tests.runs.supervision.leased import Rows, bodies, fail_over
+
+pytestmark = on_both
 
 
 @pytest.fixture(scope="module")
@@ -35,24 +33,6 @@ def service(shared_service: Service) -> Service:
 def rows(service: Service, cast: Cast) -> Iterator[Rows]:
     with pushing(service, cast.owner) as model:
         yield Rows(service, cast, model.id)
-
-
-def fail_over(rows: Rows) -> None:
-    """One turn, without the wait for a steady clock."""
-    parts = rows.service.services
-    loop = FailingOver(
-        rows.store, parts.inbox.appender, parts.watchers, Background(), seconds=-leases.MARGIN
-    )
-    wait_for(lambda: asyncio.run(loop.taking_over.turn()) or loop._time.is_steady)
-
-
-def bodies(rows: Rows, kind: kinds.Kind) -> list[dict[str, Any]]:
-    def job(connection: Connection) -> list[bytes]:
-        tape = open_tape(connection, rows.model)
-        found = channels.newest(connection, tape, kind.channel, before=None, limit=100)
-        return [one.body for one in reversed(found.records)]
-
-    return [msgspec.json.decode(one) for one in rows.store.write_now(job)]
 
 
 def fence_of(rows: Rows) -> int:

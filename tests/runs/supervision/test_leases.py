@@ -4,9 +4,11 @@ import pytest
 
 from tapeline.runs import leases
 from tapeline.store.backends import common_time
-from tests.conftest import Cast, Service
+from tests.conftest import Cast, Service, on_both
 from tests.pushing import pushing
 from tests.runs.supervision.leased import Rows
+
+pytestmark = on_both
 
 
 @pytest.fixture(scope="module")

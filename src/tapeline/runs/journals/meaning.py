@@ -18,6 +18,7 @@ from tapeline.tape.events.event import Event
 CAUSES = {
     "out_of_memory": "it used more memory than its plan has",
     "time_limit": "it took longer than a backtest may",
+    "lease": "its node could not renew its lease",
     "flood": "it kept starting processes, far beyond its limit (`run_processes`)",
     "disk_full": "its folders took more disk space than those of a run may (`run_disk`)",
 }
@@ -107,9 +108,9 @@ class RunUpdate:
                 self.line(NETWORK[event], "system", record.time)
                 self._tell(f"model_{event}", is_bad=event == "network_lost")
             case _:
-                self._take_gap(state, record.time)
+                self.take_gap(state, record.time)
 
-    def _take_gap(self, state: dict[str, Any], at: float) -> None:
+    def take_gap(self, state: dict[str, Any], at: float) -> None:
         """Output that is missing here."""
         match state.get("event"):
             case records.UNREADABLE:
@@ -209,7 +210,7 @@ class RunUpdate:
         self.changes["exit_code"] = state["exit_code"]
         if state["cause"] in ("stopped", "lease") or state["exit_code"] == 0:
             return
-        reason = state.get("reason") or f"{_how(state)}."
+        reason = state.get("reason") or f"{how(state)}."
         self.line(reason, "system", at)
         last_line = (self._last_line or self._printed())[:LONGEST_QUOTE]
         self._tell("model_crashed", is_bad=True, reason=reason, last_line=last_line)
@@ -233,7 +234,7 @@ class RunUpdate:
             self._tell("model_stopped", reason=self.run.reason or "Stopped.")
             self._end("stopped", self.run.reason or "Stopped.", at, ending)
         else:
-            reason = state.get("reason") or f"{_how(state)}."
+            reason = state.get("reason") or f"{how(state)}."
             if outcome == "not_started" or self._said is None:
                 self.line(reason, "system", at)
                 self.lifecycle("Crashed", at, running=False, end_at=at)
@@ -299,8 +300,10 @@ class RunUpdate:
         )
 
 
-def _how(state: dict[str, Any]) -> str:
+def how(state: dict[str, Any]) -> str:
     """How a process ended, as a clause."""
+    if state.get("cause") == "stopped":
+        return "Stopped"
     known = CAUSES.get(state.get("cause", ""))
     if known:
         return f"Stopped: {known}"

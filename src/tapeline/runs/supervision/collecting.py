@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, select, update
 
+from tapeline.runs.journals import late
 from tapeline.runs.journals.journal import Chunk
 from tapeline.runs.journals.meaning import UNREAD, Ending, News, RunUpdate
 from tapeline.runs.run import Run
@@ -65,6 +66,29 @@ def take(
     return write(connection, appender, run_id, fill, journal=start)
 
 
+def take_late(
+    connection: Connection, appender: Appender, run_id: str, start: int, chunk: Chunk
+) -> Taken:
+    """The same for a run that has ended in its row, because its host was lost."""
+    return write(
+        connection,
+        appender,
+        run_id,
+        lambda made: late.take(made, chunk),
+        journal=start,
+        is_late=True,
+    )
+
+
+def close_late(
+    connection: Connection, appender: Appender, run_id: str, last_seen: float | None
+) -> Taken:
+    """All that it printed there is on the tape."""
+    return write(
+        connection, appender, run_id, lambda made: late.close(made, last_seen), is_late=True
+    )
+
+
 def write(
     connection: Connection,
     appender: Appender,
@@ -72,10 +96,14 @@ def write(
     fill: Callable[[RunUpdate], None],
     *,
     journal: int | None = None,
+    is_late: bool = False,
 ) -> Taken:
-    """Append the events and store the changes that `fill` adds to a run that has not ended."""
+    """Append the events and store the changes that `fill` adds to a run that has not ended; or, if
+    it `is_late`, to one that ended before all of its output was here."""
     run = _locked(connection, run_id)
-    if run is None or run.ended_at is not None or journal not in (None, run.journal):
+    if run is None or journal not in (None, run.journal):
+        return NOTHING
+    if run.ended_at is not None and not (is_late and late.may_have_more(run)):
         return NOTHING
     tape = open_tape(connection, run.model_id)
     made = RunUpdate(run, tape, time.time(), lambda: _last_line(connection, tape, run))

@@ -14,6 +14,7 @@ from tapeline.fair_line import Owner
 from tapeline.logs import Log
 from tapeline.runs import run as run_records
 from tapeline.runs.engines.engine import Engine
+from tapeline.runs.journals import late
 from tapeline.runs.journals.journal import Chunk
 from tapeline.runs.journals.meaning import Ending, RunUpdate
 from tapeline.runs.journals.records import Record, unreadable
@@ -107,6 +108,16 @@ class Collector:
             self._locks.pop(run_id, None)
             self._troubles.pop(run_id, None)
 
+    async def collect_late(self, run_id: str, last_seen: float | None) -> None:
+        """What a run that was lost with its host printed there, now that the host is back."""
+        async with self._locks[run_id]:
+            current = await self._store.read(run_records.find, run_id)
+            while current is not None and late.may_have_more(current):
+                current = await self._collect_some(current, READ_AT_ONCE)
+            done = self._store.write(collecting.close_late, self.appender, run_id, last_seen)
+            self.announce(await done)
+        self._locks.pop(run_id, None)
+
     def announce(self, taken: Taken) -> None:
         """From any thread, after the commit."""
         for news in taken.news:
@@ -150,6 +161,8 @@ class Collector:
 
     async def _take(self, run: Run, chunk: Chunk) -> Run | None:
         tape, held = await self._store.read(tapes.number_and_bytes, run.model_id)
+        if run.ended_at is not None:
+            return await self._take_late(run, self._within_quota(run, chunk, held))
         stage, ending = await self._ending(run, chunk, tape)
         chunk = self._within_quota(run, chunk, held)
         try:
@@ -161,13 +174,24 @@ class Collector:
         finally:
             await stage.discard()
         if taken.run is None:
-            # The offset has moved: read again from there, unless it has ended.
-            now = await self._store.read(run_records.find, run.id)
-            return now if now is not None and now.journal != run.journal else None
+            return await self._moved(run)
         self.announce(taken)
         if taken.run.state != run.state:
             self.on_change()
         return taken.run
+
+    async def _take_late(self, run: Run, chunk: Chunk) -> Run | None:
+        taken = await self._store.write(
+            collecting.take_late, self.appender, run.id, run.journal, chunk
+        )
+        self.announce(taken)
+        return await self._moved(run) if taken.run is None else taken.run
+
+    async def _moved(self, run: Run) -> Run | None:
+        """Nothing was taken, because the offset has moved: read again from there, unless the run
+        has ended."""
+        now = await self._store.read(run_records.find, run.id)
+        return now if now is not None and now.journal != run.journal else None
 
     def _within_quota(self, run: Run, chunk: Chunk, held: int) -> Chunk:
         """The shim limits one run; this limits all runs of a model, and the size of the tape."""

@@ -257,8 +257,7 @@ class Executor:
             self._begin(run_id, self._clear(left[run_id], run_id), self._busy)
 
     async def _clear(self, host: str, run_id: str) -> None:
-        appender = self._collector.appender
-        async with late_endings.noted(self._store, self._engine, appender, host, run_id):
+        if await late_endings.are_stored(self._store, self._engine, self._collector, host, run_id):
             await self._in_thread(self._engine.clear, host, run_id)
 
     def _forget(self, run_id: str) -> None:

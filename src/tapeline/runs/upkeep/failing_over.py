@@ -13,6 +13,7 @@ from sqlalchemy import Connection
 
 from tapeline.background import Background
 from tapeline.runs import leases
+from tapeline.runs.journals.late import NOT_RENEWED
 from tapeline.runs.journals.meaning import RunUpdate
 from tapeline.runs.leases import MARGIN, Lapsed
 from tapeline.runs.run import Run
@@ -74,8 +75,8 @@ def take(connection: Connection, appender: Appender, run: Run) -> Taken:
     assert run.lease_until is not None
     at = run.lease_until - MARGIN  # at the latest, by its shim
     moment = datetime.fromtimestamp(run.lease_until, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-    lost = f"Its node {run.host} did not renew its lease, which ran out at {moment}."
-    why = f"It goes on with run {run.id}, whose node {run.host} did not renew its lease."
+    lost = f"Its node {run.host} {NOT_RENEWED}, which ran out at {moment}."
+    why = f"It goes on with run {run.id}, whose node {run.host} {NOT_RENEWED}."
 
     def fill(made: RunUpdate) -> None:
         if run.desired == "stopped":
