@@ -92,6 +92,7 @@ ONE_DOOR = {
     "pyseccomp": "runs/sandbox/seccomp.py",
     "pyrage": "backups/encrypting.py",
     "ccxt": "prices/source/exchange.py",
+    "ray": "runs/cluster/ray_bridge.py",
     "apprise": "watch/sending/one_message.py",
     "re2": "watch/heavy/patterns.py",
     "exchange_calendars": "watch/heavy/calendars.py",

@@ -147,6 +147,13 @@ def _read_exchange(value: Any) -> str:
     return text
 
 
+def _read_host_and_port(value: Any) -> str:
+    text = _read_any_text(value)
+    if text and not re.fullmatch(r"([\w.-]+|\[[0-9a-fA-F:]+\]):\d{1,5}", text):
+        raise ValueError(value)
+    return text
+
+
 def _read_reach(value: Any) -> str:
     """Also reads a list."""
     listed = value if isinstance(value, list) else _read_any_text(value).split(",")
@@ -181,4 +188,5 @@ ADDRESSES = Allowed("http:// or https:// addresses, separated by commas, or empt
 REACH = Allowed(
     "networks, addresses and names, such as 10.0.0.0/8, mail.internal, or empty", _read_reach
 )
+HOST_AND_PORT = Allowed("a host and a port, such as 10.0.0.1:6379, or empty", _read_host_and_port)
 ORIGIN = Allowed("an http:// or https:// address, or empty", _read_origin)

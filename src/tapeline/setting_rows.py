@@ -14,6 +14,7 @@ from tapeline.setting_kinds import (
     DATABASE,
     EXCHANGE,
     FOLDER,
+    HOST_AND_PORT,
     MORE_PLANS,
     ORIGIN,
     PATH,
@@ -59,7 +60,10 @@ class Settings:
         PUBLIC_KEYS,
         "Public keys of age that scheduled backups are encrypted to; empty: they are readable.",
     )
-    engine: str = _row("local", one_of(["local"]), "Where models run.")
+    engine: str = _row(
+        "local", one_of(["local", "ray"]), "Where models run: on this machine, or in a Ray cluster."
+    )
+    ray_address: str = _row("", HOST_AND_PORT, "Where the head of that Ray cluster is.")
     demo: bool = _row(False, SWITCH, "Start with a demo account and running models to explore.")
     public_url: str = _row(
         "",

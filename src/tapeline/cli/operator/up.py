@@ -29,6 +29,7 @@ from tapeline.http.core.services import Services
 from tapeline.http.events.api import EventsApi
 from tapeline.http.events.protocol import EventProtocol
 from tapeline.models import onboarding
+from tapeline.runs.cluster import joining
 from tapeline.settings import Settings
 from tapeline.store import moving
 
@@ -44,7 +45,13 @@ def up(
     port: Annotated[str | None, typer.Option(help="Port to listen on; 0 picks one.")] = None,
     data: Data = None,
     database: Database = None,
-    engine: Annotated[str | None, typer.Option(help="Where models run: local.")] = None,
+    blobs: Annotated[
+        str | None, typer.Option(help="Object storage for archives, such as s3://bucket.")
+    ] = None,
+    engine: Annotated[str | None, typer.Option(help="Where models run: local or ray.")] = None,
+    ray_address: Annotated[
+        str | None, typer.Option(help="Head of the Ray cluster, such as 10.0.0.1:6379.")
+    ] = None,
     unsafe_no_sandbox: Annotated[
         bool | None,
         typer.Option(
@@ -66,12 +73,15 @@ def up(
         "port": port,
         "data": data,
         "database": database,
+        "blobs": blobs,
         "engine": engine,
+        "ray_address": ray_address,
         "unsafe_no_sandbox": unsafe_no_sandbox,
         "config": config,
         "demo": demo,
     }
     chosen = settings.load(options)
+    joining.check(chosen)
     logs.start(chosen.log_level, chosen.log_format)
     for name in settings.strange_variables():
         log.warning("unknown_variable_ignored", name=name)

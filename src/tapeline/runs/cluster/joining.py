@@ -1,0 +1,129 @@
+"""An API server joins Ray as a node without cpu: only from such a machine can Ray be reached."""
+
+import importlib.util
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from tapeline import settings
+from tapeline.errors import InvalidSetting
+from tapeline.runs.cluster.agent import last_line
+from tapeline.runs.cluster.bridge import NOT_INSTALLED, VARIABLES
+from tapeline.runs.cluster.membership import is_node, own_address
+from tapeline.settings import Settings
+
+MODULE = "tapeline.runs.cluster.joining"
+LOG = "ray.log"
+SHARED_MEMORY = (
+    80_000_000  # bytes; Ray takes a third of the machine otherwise, and we send small frames
+)
+LONGEST_PAUSE = 60.0  # seconds until it is started again
+LAST_SECONDS = 15.0  # that Ray has to end in
+
+
+def check(chosen: Settings) -> None:
+    """The engine `ray` needs what many machines can share."""
+    if chosen.engine != "ray":
+        return
+    if not chosen.ray_address:
+        raise InvalidSetting(
+            "The engine ray needs the address of Ray's head: --ray-address HOST:6379.",
+            field="ray_address",
+        )
+    if not chosen.database:
+        raise InvalidSetting(
+            "The engine ray needs PostgreSQL, which all servers share: --database postgresql://….",
+            field="database",
+        )
+    if not chosen.blobs:
+        raise InvalidSetting(
+            "The engine ray needs object storage, which all servers share: --blobs s3://….",
+            field="blobs",
+        )
+    if importlib.util.find_spec("ray") is None:
+        raise InvalidSetting(NOT_INSTALLED, field="engine")
+
+
+class Membership:
+    """This machine as a node of Ray. One that is there is used, otherwise one is started, which
+    ends with the server. One thread looks; any may ask."""
+
+    def __init__(self, address: str, folder: Path) -> None:
+        self._address, self._log = address, folder / LOG
+        self._process: subprocess.Popen[bytes] | None = None
+        self._trouble: str | None = None
+        self._failures = 0
+        self._not_before = 0.0
+
+    def look(self) -> None:
+        """Called every few seconds."""
+        try:
+            there = is_node(self._address)
+        except OSError as error:
+            self._trouble = f"The address of Ray, {self._address}, leads nowhere: {error}"
+            return
+        if there:
+            self._trouble, self._failures = None, 0
+        elif self._process is None:
+            if time.monotonic() >= self._not_before:
+                self._start()
+        elif self._process.poll() is not None:
+            self._process = None
+            self._trouble = f"Ray on this machine does not start: {last_line(self._log)}"
+            self._not_before = time.monotonic() + min(LONGEST_PAUSE, 2.0**self._failures)
+            self._failures += 1
+
+    def trouble(self) -> str | None:
+        return self._trouble
+
+    def close(self) -> None:
+        process, self._process = self._process, None
+        if process is not None and process.stdin is not None:
+            process.stdin.close()
+            process.wait()
+
+    def _start(self) -> None:
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(  # noqa: S603 - our own program
+                [sys.executable, "-m", MODULE, self._address],
+                cwd="/",
+                env=VARIABLES | settings.variables_with({}),
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+            )
+
+
+def main(address: str) -> int:
+    """`ray start`, until it ends or the server does, which has the other end of standard input."""
+    ray = subprocess.Popen(  # noqa: S603 - an installed program
+        _command(address), stdin=subprocess.DEVNULL, start_new_session=True
+    )
+    for one in (signal.SIGTERM, signal.SIGINT):  # the server's own; it closes our standard input
+        signal.signal(one, signal.SIG_IGN)
+    while ray.poll() is None:
+        if select.select([sys.stdin], [], [], 1.0)[0]:
+            ray.terminate()
+            try:
+                ray.wait(LAST_SECONDS)
+            except subprocess.TimeoutExpired:
+                os.killpg(ray.pid, signal.SIGKILL)
+    return ray.returncode or 0
+
+
+def _command(address: str) -> Sequence[str]:
+    return [
+        *(sys.executable, "-m", "ray.scripts.scripts", "start", "--block"),
+        *(f"--address={address}", f"--node-ip-address={own_address(address)}"),
+        *("--num-cpus=0", "--num-gpus=0", f"--object-store-memory={SHARED_MEMORY}"),
+        "--dashboard-agent-listen-port=0",  # another node here may have the usual one
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,71 @@
+"""Ray on the machines of tests: a head, nodes, and a command that starts or ends them."""
+
+import secrets
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.cluster.machines import Machine
+from tests.waiting import wait_for
+
+ROOT = Path(__file__).parent.parent.parent
+RAY = (sys.executable, "-m", "ray.scripts.scripts")
+PORT = 6379
+UP = 150.0  # seconds that it may take on a busy machine
+# A head that asks its nodes every second, and gives one up after three answers that did not come.
+WATCHFUL = {
+    "RAY_health_check_initial_delay_ms": "0",
+    "RAY_health_check_period_ms": "1000",
+    "RAY_health_check_timeout_ms": "1000",
+    "RAY_health_check_failure_threshold": "3",
+}
+
+
+@dataclass
+class Rays:
+    """One cluster: machines that know its token."""
+
+    head: Machine
+    token: str = field(default_factory=lambda: secrets.token_hex(32))
+
+    @property
+    def address(self) -> str:
+        return f"{self.head.address}:{PORT}"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """For every process that has to do with this Ray."""
+        return {
+            "RAY_AUTH_MODE": "token",
+            "RAY_AUTH_TOKEN": self.token,
+            "RAY_USAGE_STATS_ENABLED": "0",
+            "RAY_TMPDIR": "/mnt",  # each machine has its own there
+            "RAY_raylet_start_wait_time_s": "120",
+            "RAY_gcs_rpc_server_reconnect_timeout_s": "15",
+            "PYTHONPATH": str(ROOT),  # for a node process of the tests
+            **WATCHFUL,
+        }
+
+    def start_head(self) -> None:
+        self._start(
+            self.head, "--head", f"--port={PORT}", "--include-dashboard=false", "--num-cpus=0"
+        )
+        wait_for(lambda: self._is_up(self.head), UP)
+
+    def start(self, *machines: Machine, cpus: float = 2) -> None:
+        """All at once: most of it is waiting."""
+        for one in machines:
+            self._start(one, f"--address={self.address}", f"--num-cpus={cpus}")
+        for one in machines:
+            wait_for(lambda one=one: self._is_up(one), UP)
+
+    def _start(self, machine: Machine, *options: str) -> subprocess.Popen[bytes]:
+        (machine.folder / "output").unlink(missing_ok=True)
+        own = (f"--node-ip-address={machine.address}", "--object-store-memory=80000000")
+        return machine.start(*RAY, "start", "--block", *own, *options, environment=self.environment)
+
+    def _is_up(self, machine: Machine) -> bool:
+        said = (machine.folder / "output").read_text("utf-8", "replace")
+        assert "Traceback" not in said, said[-2000:]
+        return "Ray runtime started" in said
