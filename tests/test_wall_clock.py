@@ -28,6 +28,7 @@ REASONS = {
     "http/sharing/links_api.py:_future": "people choose a date",
     "http/sharing/links_api.py:_fields": "people choose a date",
     "http/wire/traces.py:finish": "turns monotonic times into dates",
+    "runs/cluster/meeting_point.py:certificate": "certificates have dates",
     "runs/engines/older_hosts.py:_begun": "certificates have dates",
     "runs/engines/unpacking.py:start": "a cache that is made again; runs have copies of their own",
     "sharing/links/links.py:by_token": "people choose a date",

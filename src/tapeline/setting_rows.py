@@ -64,6 +64,9 @@ class Settings:
         "local", one_of(["local", "ray"]), "Where models run: on this machine, or in a Ray cluster."
     )
     ray_address: str = _row("", HOST_AND_PORT, "Where the head of that Ray cluster is.")
+    nodes_port: int = _row(
+        8701, whole(0, 65535), "Port where the nodes of a cluster reach this server."
+    )
     demo: bool = _row(False, SWITCH, "Start with a demo account and running models to explore.")
     public_url: str = _row(
         "",

@@ -22,8 +22,8 @@ from tapeline.http.events.protocol import EventProtocol
 from tapeline.http.routes import ROUTES
 from tapeline.http.wire import errors
 from tapeline.http.wire.middleware import Middleware
-from tapeline.http.wire.tls_listener import FIRST_LINE, LONGEST_LINE, TlsListener
 from tapeline.runs.engines import events_port, older_hosts
+from tapeline.runs.engines.events_port import FIRST_LINE, LONGEST_LINE, TlsListener
 from tapeline.runs.shim.forward import TLS_SOCKET
 
 TIME = "/time"
@@ -34,7 +34,7 @@ async def serve(services: Services, state: ServerState) -> list[asyncio.Server]:
     """Listen alongside the server whose state this is; that server closes these listeners too."""
     runs, keys = (services.settings.data / name for name in ("runs", "keys"))
     loop, app = asyncio.get_running_loop(), application(services)
-    unnamed, named = _config(app, RunProtocol), _config(app, NamedRunProtocol)
+    unnamed, named = config(app, RunProtocol), config(app, NamedRunProtocol)
 
     def speaking(run: str | None = None) -> EventProtocol:
         if run is None:
@@ -54,10 +54,10 @@ async def serve(services: Services, state: ServerState) -> list[asyncio.Server]:
     return found
 
 
-def application(services: Services) -> EventsApi:
+def application(services: Services, *more: Route) -> EventsApi:
     (row,) = (row for row in ROUTES if row.path == TIME)
     app = Starlette(
-        routes=[Route(TIME, handler(row, services), methods=[row.method])],
+        routes=[Route(TIME, handler(row, services), methods=[row.method]), *more],
         exception_handlers={
             Problem: errors.on_problem,
             Exception: errors.on_bug,
@@ -101,8 +101,8 @@ class NamedRunProtocol(EventProtocol):
         self.is_from(self._run)
 
 
-def _config(app: EventsApi, protocol: type[EventProtocol]) -> Config:
-    config = Config(
+def config(app: EventsApi, protocol: type[EventProtocol]) -> Config:
+    made = Config(
         app,
         http=protocol,
         ws="none",
@@ -111,8 +111,8 @@ def _config(app: EventsApi, protocol: type[EventProtocol]) -> Config:
         server_header=False,
         proxy_headers=False,  # there is no proxy between a shim and us
     )
-    config.load()
-    return config
+    made.load()
+    return made
 
 
 async def _nothing_else(request: Request, error: Exception) -> Response:

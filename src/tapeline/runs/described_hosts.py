@@ -34,6 +34,20 @@ class Description(msgspec.Struct, frozen=True):
     """See `one_installation.digests`."""
     pythons: str = ""
     """See `pythons_of_hosts.described`; empty if it did not say, as an earlier version does."""
+    node: str = ""
+    """A `Node` as JSON, of a node of a cluster; empty for a server."""
+
+
+class Node(msgspec.Struct, frozen=True, kw_only=True):
+    """What is only known of a node of a cluster."""
+
+    address: str
+    cores: float
+    cores_free: float
+    """Not taken by the plans of models."""
+    memory: int
+    memory_free: int
+    confinement: str
 
 
 class Host(Description, frozen=True, kw_only=True):
@@ -51,7 +65,7 @@ def describe(connection: Connection, said: Description) -> None:
     row = upsert.insert(connection, hosts).values(values)
     changed = {
         name: row.excluded[name]
-        for name in ("machine", "version", "trouble", "key_digests", "pythons")
+        for name in ("machine", "version", "trouble", "key_digests", "pythons", "node")
     }
     again = {"forgotten_at": None, "forgotten_by": None}
     connection.execute(

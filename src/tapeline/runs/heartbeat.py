@@ -8,7 +8,7 @@ import asyncio
 import socket
 from collections.abc import Callable, Iterable
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from tapeline import __version__
 from tapeline.background import Background
@@ -17,6 +17,7 @@ from tapeline.store import facts
 from tapeline.store.backends import common_time
 from tapeline.store.backends.database import Database
 from tapeline.store.store import Store
+from tapeline.store.tables.runs import hosts
 
 EVERY, WITHIN = 2.0, 15.0  # seconds
 SILENT_AFTER = 7.0
@@ -65,14 +66,24 @@ def beat(connection: Connection, host: str) -> None:
     facts.put(connection, BEAT + host, repr(common_time.now(connection)))
 
 
-def up(connection: Connection, database: Database, hosts: Iterable[str]) -> set[str]:
-    """Those hosts whose servers run and have been heard of lately. A server of an earlier version
-    has no heartbeat: its session decides, as before."""
-    claimed = database.claimed(connection, list(hosts))
-    if not claimed:
+def up(connection: Connection, database: Database, some: Iterable[str]) -> set[str]:
+    """Those hosts that run and have been heard of lately. A server of an earlier version has no
+    heartbeat: its session decides, as before. A node of a cluster has no session at all."""
+    names = list(some)
+    claimed = database.claimed(connection, names)
+    nodes = set() if database.file else _nodes(connection, set(names) - claimed)
+    if not claimed | nodes:
         return set()
-    beats, now = last_of_all(connection, claimed), common_time.now(connection)
-    return {host for host in claimed if now - beats.get(host, now) < SILENT_AFTER}
+    beats, now = last_of_all(connection, claimed | nodes), common_time.now(connection)
+    silent = now - SILENT_AFTER
+    return {one for one in claimed if beats.get(one, now) > silent} | {
+        one for one in nodes if beats.get(one, silent) > silent
+    }
+
+
+def _nodes(connection: Connection, names: set[str]) -> set[str]:
+    query = select(hosts.c.name).where(hosts.c.name.in_(sorted(names)), hosts.c.node != "")
+    return set(connection.scalars(query)) if names else set()
 
 
 def is_up(connection: Connection, database: Database, host: str) -> bool:

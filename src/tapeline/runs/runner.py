@@ -14,15 +14,12 @@ from tapeline.runs import (
     unreleased_copy,
 )
 from tapeline.runs.engines import host_check as hosts
-from tapeline.runs.engines import runtime_files, stopping_here
+from tapeline.runs.engines import making, stopping_here
 from tapeline.runs.engines.bell import Bell
 from tapeline.runs.engines.host_check import Host
 from tapeline.runs.engines.local import LocalEngine
 from tapeline.runs.engines.model_files import keep_removing
 from tapeline.runs.engines.stopping_here import Launched, Proof
-from tapeline.runs.environments import substitutes
-from tapeline.runs.environments.cache import Environments
-from tapeline.runs.environments.install_boxes import Installer
 from tapeline.runs.environments.interpreters import Found
 from tapeline.runs.heartbeat import Heartbeat
 from tapeline.runs.holding import holds
@@ -48,7 +45,6 @@ from tapeline.tape.backtest_results.staging import Staging
 
 log = Log(__name__)
 
-INSTALLER_UID = 1_899_999_999
 LOOKED_EVERY, WITHIN = 10.0, 60.0  # seconds, while there is no sandbox
 
 
@@ -185,6 +181,10 @@ class Runner:
         """Whether its runs may be those of another installation, from which it was copied."""
         return self._supervising is not None and self._copy.is_one
 
+    def has(self, run: Run) -> bool:
+        """Whether this server can say whether anything of the run is left."""
+        return run.host == self.host_name
+
     def proof_of_end(self, run: Run) -> Proof:
         """What this machine's kernel says of a run that was here. In a thread."""
         return stopping_here.proof(self._settings.data, Launched(run.id, run.lock_name))
@@ -215,30 +215,13 @@ class Runner:
         return name
 
     def _engine(self, host: Host) -> LocalEngine:
-        settings = self._settings
-        installer = Installer(
-            runtime=runtime_files.folders()[0],
-            index=settings.package_index,
-            extra_indexes=settings.package_index_extra,
-            substitutes=substitutes.by_package() if settings.package_substitutes else {},
-            proxy=settings.package_proxy,
-            uid=INSTALLER_UID if host.is_root else None,
-            memory_mb=settings.install_memory,
-            unsafe=settings.unsafe_no_sandbox,
-        )
-        environments = Environments(
-            settings.data / "environments",
-            installer=installer,
-            resolution_hours=settings.resolution_hours,
-            clock=self._store.clock,
-        )
-        return LocalEngine(
-            settings,
+        return making.local_engine(
+            self._settings,
             self._blobs,
             self._interpreters,
-            environments,
             self._named(),
-            host.confinement(unsafe=settings.unsafe_no_sandbox),
+            host,
             self._background,
+            self._store.clock,
             is_alone=self._store.database.file is not None,
         )

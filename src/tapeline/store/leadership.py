@@ -53,6 +53,8 @@ class Leader:
         self._store = store
         self._lasts = lasts
         self._until = 0.0
+        self.term = 0.0
+        """Since when it leads, or last did: later than that of any server that led before."""
         self._is_alone = store.database.file is not None
         if not self._is_alone:
             background.leads, store.require_lead = lambda: self.leads, self._require
@@ -69,6 +71,7 @@ class Leader:
         lease = await self._store.write(take, self.holder, self._lasts)
         is_ours = lease.holder == self.holder
         self._until = began + self._lasts - MARGIN if is_ours else 0.0
+        self.term = lease.since if is_ours else self.term
         if is_ours and not led:
             log.info("leads_now", server=self.holder)
         elif led and not is_ours:

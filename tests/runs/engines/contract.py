@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -12,6 +13,7 @@ from tapeline.models.versions import Version
 from tapeline.runs.engines import host_check as hosts
 from tapeline.runs.engines.engine import Engine, Job, LaunchSecrets, Sight
 from tapeline.runs.engines.local import LocalEngine
+from tapeline.runs.engines.making import INSTALLER_UID
 from tapeline.runs.engines.runtime_files import folders
 from tapeline.runs.environments import interpreters
 from tapeline.runs.environments.cache import Environments
@@ -19,16 +21,18 @@ from tapeline.runs.environments.install_boxes import Installer
 from tapeline.runs.journals.journal import Chunk
 from tapeline.runs.journals.records import Record
 from tapeline.runs.run import Run
-from tapeline.runs.runner import INSTALLER_UID
 from tapeline.settings import Settings
 from tapeline.store.blobs import Blobs
 from tests.acceptance.traders import pythons
 from tests.archives import zipped
+from tests.runs.engines.node_place import Node
 from tests.runs.supervision.histories import a_run
 
 GIVEN = LaunchSecrets("key", "pass-of-the-key", {"TOKEN": "a-secret-value"})
 FOREVER = "import time\nprint('here')\nwhile True: time.sleep(0.05)\n"
 PATIENCE = 60.0  # seconds
+NUMBERS = count(1)
+"""Of models, runs and archives: a place may be that of several tests."""
 
 
 class Place(Protocol):
@@ -76,7 +80,9 @@ class Local:
     def close(self) -> None: ...
 
 
-MAKERS: dict[str, Callable[[Path], Place]] = {"local": Local}
+MAKERS: dict[str, Callable[[Path], Place]] = {"local": Local, "node": Node}
+SHARED = {"node"}
+"""Those whose place takes long to make: all tests of a module have the same."""
 
 
 class Listener:
@@ -110,7 +116,7 @@ class Bench:
         self.engine = self.place.engine()
 
     def job(self, main: str, files: dict[str, str | bytes] | None = None, **more: Any) -> Job:
-        number = len(self._jobs) + 1
+        number = next(NUMBERS)
         manifest = more.pop("manifest", {})
         archive = self._folder / f"{number}.zip"
         archive.write_bytes(zipped({"main.py": main, **(files or {})}, **manifest))
@@ -178,10 +184,10 @@ class Bench:
 
     def close(self) -> None:
         for job in self._jobs:
-            self.engine.stop(job.run, now=True)
-            self.engine.clear(job.run.host or self.host, job.run.id)
+            if job.run.host is not None:
+                self.engine.stop(job.run, now=True)
+                self.engine.clear(job.run.host, job.run.id)
         self.engine.close()
-        self.place.close()
 
 
 def _says(until: str) -> Callable[[Record], bool]:

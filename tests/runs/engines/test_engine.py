@@ -14,17 +14,44 @@ from tapeline.runs.engines.installing import STOPPED
 from tapeline.runs.journals.records import Record
 from tapeline.store.blobs import NOT_HERE
 from tests import needs
-from tests.runs.engines.contract import FOREVER, GIVEN, MAKERS, PATIENCE, Bench, Listener, Local
+from tests.runs.engines.contract import (
+    FOREVER,
+    GIVEN,
+    MAKERS,
+    PATIENCE,
+    SHARED,
+    Bench,
+    Listener,
+    Local,
+    Place,
+)
 from tests.runs.supervision.histories import a_run
 
 pytestmark = pytest.mark.heavy
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Place]]:
+    made: dict[str, Place] = {
+        name: MAKERS[name](tmp_path_factory.mktemp(name)) for name in sorted(SHARED)
+    }
+    yield made
+    for place in made.values():
+        place.close()
+
+
 @pytest.fixture(params=list(MAKERS))
 def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
-    made = Bench(MAKERS[request.param](tmp_path), tmp_path)
+    if request.param in SHARED:
+        place = request.getfixturevalue("shared")[request.param]
+        place.forget()
+        made = Bench(place, tmp_path)
+    else:
+        made = Bench(MAKERS[request.param](tmp_path), tmp_path)
     yield made
     made.close()
+    if request.param not in SHARED:
+        made.place.close()
 
 
 def texts(records: list[Record]) -> list[str]:
@@ -75,7 +102,8 @@ def test_a_run_writes_in_its_own_copy_and_in_what_lasts(bench: Bench) -> None:
     )
     job = bench.job(script)
     for times in (1, 2):
-        bench.start(job)
+        launch = msgspec.structs.replace(job.run, fence=times)
+        bench.start(msgspec.structs.replace(job, run=launch))
         bench.wait_until_gone(job.run)
         assert f"times {times}" in texts(bench.journal(job.run, until=f"times {times}"))
 

@@ -4,7 +4,7 @@ import errno
 import os
 import shutil
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -44,7 +44,7 @@ from tapeline.runs.journals import journal
 from tapeline.runs.journals.journal import Chunk
 from tapeline.runs.run import Run
 from tapeline.runs.sandbox import cgroups, ownership
-from tapeline.runs.sandbox.box import Launch, Policy
+from tapeline.runs.sandbox.box import Launch, LeaseTerms, Policy
 from tapeline.runs.sandbox.cgroups import Usage
 from tapeline.runs.shim.running import DISK
 from tapeline.settings import Settings
@@ -80,6 +80,9 @@ class LocalEngine:
         self.host = host
         self._confinement = confinement
         self._is_alone = is_alone
+        self.lease: Callable[[Run], LeaseTerms | None] = lambda _run: None
+        """For how long a launch may live unless it is renewed; on a server's own machine, for
+        ever."""
         self._journals_at = -JOURNALS_EVERY
         self._settings = settings
         self._interpreters = interpreters
@@ -195,6 +198,7 @@ class LocalEngine:
                 output_bytes=settings.quota_captured * 1_000_000,
             ),
             unsafe=settings.unsafe_no_sandbox,
+            lease=self.lease(run),
         )
         if settings.unsafe_no_sandbox:
             spec.box.env["PYTHONPATH"] = ":".join(map(str, runtime_files.folders()))

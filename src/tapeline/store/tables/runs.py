@@ -97,6 +97,7 @@ hosts = Table(
     Column("key_digests", Text, nullable=False),  # the digests of its keys, which all servers share
     Column("started_at", Double, nullable=False),
     Column("pythons", Text, nullable=False, server_default=""),  # JSON; empty: not known
+    Column("node", Text, nullable=False, server_default=""),  # JSON; empty: a server
     Column("drained_at", Double),
     Column("drained_by", String),
     Column("forgotten_at", Double),

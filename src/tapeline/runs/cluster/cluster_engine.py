@@ -1,0 +1,233 @@
+"""Runs models on the nodes of a cluster: the same seam as this machine, asked over frames."""
+
+import threading
+import time
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from tapeline import private_files
+from tapeline.errors import CannotInstall, CannotPrepareNow, Unavailable
+from tapeline.runs.cluster.members import Carrier, Member, Members
+from tapeline.runs.engines.engine import (
+    Job,
+    LaunchSecrets,
+    NeedsInstalling,
+    Prepared,
+    Progress,
+    Sights,
+)
+from tapeline.runs.engines.stopping_here import Launched, Proof
+from tapeline.runs.journals.journal import Chunk
+from tapeline.runs.journals.meaning import BacktestOutput
+from tapeline.runs.node import frames, sealing
+from tapeline.runs.node.frames import NodeFailed
+from tapeline.runs.run import Run
+from tapeline.store.blobs import Blobs
+
+PIECE = 8_000_000
+READ_AT_ONCE = 1_000_000  # bytes of a journal
+LOOKED_WITHIN, STARTED_WITHIN, STOPPED_WITHIN = 10.0, 60.0, 30.0  # seconds
+FOLLOWED_EVERY = 0.2
+MEGABYTE = 1024 * 1024
+
+
+class ClusterEngine:
+    def __init__(
+        self,
+        members: Members,
+        carrier: Carrier,
+        blobs: Blobs,
+        fetched: Path,
+    ) -> None:
+        self._members, self._carrier, self._blobs = members, carrier, blobs
+        self._fetched = fetched
+        self._is_closed = threading.Event()
+        self._reserved: dict[str, str] = {}
+        """By run, the node that Ray has kept room on."""
+
+    def hosts(self) -> Collection[str]:
+        """Those that answer. Of the others nobody can say anything but that their leases end."""
+        return self._members.all().keys()
+
+    def trouble(self) -> str | None:
+        return self._carrier.trouble()
+
+    def place(self, runs: Sequence[Run], drained: Collection[str]) -> dict[str, str]:
+        """Where Ray has room for their plans, among the nodes that can run them."""
+        members = self._members.all()
+        able = {
+            name: one for name, one in members.items() if not one.trouble and name not in drained
+        }
+        placed = {}
+        for run in runs:
+            fit = {one.ray.id: name for name, one in able.items() if _has_python(one, run)}
+            try:
+                found = self._reserve(run, list(fit)) if fit else None
+            except Unavailable:
+                break  # `trouble` says why; those that have a place keep it
+            if found in fit:
+                placed[run.id] = self._reserved[run.id] = fit[found]
+        return placed
+
+    def prepare(self, job: Job, progress: Progress | None) -> Prepared:
+        host, run_id = job.run.host, job.run.id
+        if self._is_closed.is_set():
+            raise CannotPrepareNow("The server is stopping.")
+        ask = partial(self._members.call, host)
+        with _told_as_passing():
+            self._hand_over(host, job.version.archive)
+            body = frames.Prepare(job, may_install=progress is not None)
+            said = ask("prepare", body, frames.Preparing)
+            if said.needs:
+                raise NeedsInstalling(at_once=said.needs == "at once")
+            while said.lock is None and progress is not None:
+                if self._is_closed.wait(FOLLOWED_EVERY):
+                    raise CannotPrepareNow("The server is stopping.")
+                if progress.is_cancelled():
+                    ask("cancel", run_id, type(None))
+                said = ask("preparing", run_id, frames.Preparing)
+                _follow(said, progress)
+        assert said.lock is not None
+        return Prepared(said.lock, said.confinement)
+
+    def start(self, job: Job, given: LaunchSecrets) -> None:
+        """A node that does not answer may have started it all the same: its lease decides."""
+        to = self._members.get(job.run.host).says.public_key
+        sealed = sealing.seal(msgspec.msgpack.encode(given), to)
+        body = frames.Start(job, sealed)
+        self._members.call(job.run.host, "start", body, type(None), STARTED_WITHIN)
+
+    def stop(self, run: Run, *, now: bool = False) -> None:
+        body = frames.Stop(run, now)
+        self._members.call(run.host, "stop", body, type(None), STOPPED_WITHIN)
+
+    def look(self, runs: Sequence[Run], *, closely: bool = False) -> Sights:
+        """All nodes at the same time: one that does not answer delays the others by little."""
+        found = Sights({}, {}, {})
+        by_host = {name: [run for run in runs if run.host == name] for name in self.hosts()}
+
+        def ask(name: str) -> frames.Seen:
+            body = frames.Look(by_host[name], closely)
+            return self._members.call(name, "look", body, frames.Seen, LOOKED_WITHIN)
+
+        for name, said in self._members.for_each(by_host, ask).items():
+            if isinstance(said, Exception):
+                found.unknown.update({run.id: said for run in by_host[name]})
+                continue
+            found.of.update(said.of)
+            found.unknown.update({run: NodeFailed(why) for run, why in said.unknown.items()})
+            found.left.update(dict.fromkeys(said.left, name))
+        return found
+
+    def read(self, run: Run, offset: int, limit_bytes: int = READ_AT_ONCE) -> Chunk:
+        body = frames.Read(run, offset, limit_bytes)
+        said = self._members.call(run.host, "read", body, frames.ReadOut)
+        if said.ending is None:
+            return said.chunk
+        result = None if said.result_bytes is None else self._fetch(run)
+        output = BacktestOutput(said.ending, result)
+        return msgspec.structs.replace(said.chunk, output=output)
+
+    def clear(self, host: str, run_id: str) -> None:
+        self._members.call(host, "clear", run_id, type(None), STOPPED_WITHIN)
+        self.give_back([run_id])
+        private_files.discard(self._fetched / f"{run_id}.json")
+
+    def close(self) -> None:
+        """What a node is preparing goes on there, and the next server that leads follows it."""
+        self._is_closed.set()
+        self._members.close()
+        self._carrier.close()
+
+    def proof(self, run: Run) -> Proof:
+        body = Launched(run.id, run.lock_name)
+        return self._members.call(run.host, "proof", body, Proof)
+
+    # Rooms
+
+    def keep_rooms(self, runs: Sequence[Run]) -> None:
+        """Of what already runs, before anything else is placed: this server, or Ray's head, may be
+        new."""
+        members = self._members.all()
+        for run in runs:
+            if run.id not in self._reserved and run.host in members:
+                self._reserve(run, [members[run.host].ray.id])
+                self._reserved[run.id] = run.host
+
+    def rooms(self) -> set[str]:
+        """The runs that have one."""
+        return set(self._reserved)
+
+    def give_back(self, runs: Iterable[str]) -> None:
+        """Rooms of runs that have ended."""
+        over = set(runs)
+        self._carrier.release(over)
+        for run_id in over:
+            self._reserved.pop(run_id, None)
+
+    def forget_rooms(self) -> None:
+        """Another server has them by now."""
+        self._reserved.clear()
+
+    def _reserve(self, run: Run, among: list[str]) -> str | None:
+        cpu, memory = run.cpu_milli / 1000, run.memory_mb * MEGABYTE
+        return self._carrier.reserve(run.id, cpu, memory, among)
+
+    # Files
+
+    def _hand_over(self, host: str | None, archive: str) -> None:
+        """In pieces, unless the node has it."""
+        if self._members.call(host, "archive", frames.Piece(archive, 0), bool):
+            return
+        self._fetched.mkdir(mode=0o700, parents=True, exist_ok=True)
+        copy = self._fetched / f"{archive}-{time.monotonic_ns()}"
+        try:
+            self._blobs.fetch(archive, copy)
+            with copy.open("rb") as file:
+                offset, size = 0, copy.stat().st_size
+                while content := file.read(PIECE):
+                    is_last = offset + len(content) >= size
+                    piece = frames.Piece(archive, offset, content, is_last)
+                    self._members.call(host, "archive", piece, bool)
+                    offset += len(content)
+        finally:
+            private_files.discard(copy)
+
+    def _fetch(self, run: Run) -> Path:
+        """The result of a backtest, until the run is cleared."""
+        self._fetched.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file, offset = self._fetched / f"{run.id}.json", 0
+        with file.open("wb") as out:
+            while True:
+                asked = frames.Piece(run.id, offset)
+                piece = self._members.call(run.host, "result", asked, frames.Piece)
+                out.write(piece.content)
+                offset += len(piece.content)
+                if piece.is_last:
+                    return file
+
+
+def _has_python(member: Member, run: Run) -> bool:
+    return f'"{run.python_version}"' in member.says.pythons
+
+
+def _follow(said: frames.Preparing, progress: Progress) -> None:
+    if said.is_installing:
+        progress.installing()
+    if said.lines:
+        progress.lines(said.lines)
+
+
+@contextmanager
+def _told_as_passing() -> Iterator[None]:
+    """A node that does not answer, or fails, is not the model's fault."""
+    try:
+        yield
+    except (Unavailable, NodeFailed) as error:
+        raise CannotPrepareNow(error.message) from error
+    except FileNotFoundError as error:
+        raise CannotInstall(str(error)) from error

@@ -1,0 +1,144 @@
+"""The nodes of the cluster as the leading server knows them: which there are, what each says of
+itself, and how to ask them something."""
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Protocol, TypeVar
+
+import msgspec
+
+from tapeline import __version__
+from tapeline.background import Work, threads
+from tapeline.errors import Problem, Unavailable
+from tapeline.logs import Log
+from tapeline.runs.node import frames
+from tapeline.runs.node.frames import Opening, Says
+
+log = Log(__name__)
+
+T = TypeVar("T")
+
+DESCRIBED_WITHIN, OPENED_WITHIN, ANSWERED_WITHIN = 5.0, 120.0, 20.0  # seconds
+AT_ONCE = 16
+
+
+class CannotReach(Unavailable):
+    """A node of the cluster does not answer."""
+
+
+class RayNode(msgspec.Struct, frozen=True, kw_only=True):
+    """A machine as Ray knows it."""
+
+    id: str
+    address: str
+    is_alive: bool
+    cpu: float
+    """What is offered to models; an API server offers nothing."""
+    cpu_free: float
+    memory: int
+    memory_free: int
+
+
+class Carrier(Protocol):
+    """How frames reach nodes, and who has room: see `bridge`."""
+
+    def nodes(self) -> list[RayNode]: ...
+
+    def call(self, node_id: str, frame: bytes, timeout: float) -> bytes: ...
+
+    def reserve(self, run_id: str, cpu: float, memory: int, among: Sequence[str]) -> str | None: ...
+
+    def release(self, run_ids: Iterable[str]) -> None: ...
+
+    def trouble(self) -> str | None: ...
+
+    def close(self) -> None: ...
+
+
+class Member(msgspec.Struct, frozen=True):
+    ray: RayNode
+    says: Says
+    trouble: str
+    """Why it takes no models; empty if it does."""
+
+
+class Members:
+    """Called from threads."""
+
+    def __init__(
+        self, carrier: Carrier, opening: Callable[[str], Opening], term: Callable[[], float]
+    ) -> None:
+        self._carrier, self._opening, self._term = carrier, opening, term
+        self._known: dict[str, Member] = {}
+        self._threads: ThreadPoolExecutor = threads(AT_ONCE, "nodes")
+        self._refreshing = threading.Lock()
+        self.refreshed_at = -float("inf")
+
+    def all(self) -> dict[str, Member]:
+        """Those that answered when they were last asked, by name."""
+        return dict(self._known)
+
+    def get(self, name: str | None) -> Member:
+        if name is None or (found := self._known.get(name)) is None:
+            raise CannotReach(f"The node {name} does not answer.")
+        return found
+
+    def refresh(self, work: Work) -> None:
+        """Ask all. One that does not answer is not among them until it does."""
+        with self._refreshing:
+            there = [one for one in self._carrier.nodes() if one.is_alive and one.cpu > 0]
+            found: dict[str, Member] = {}
+            for ray, said in zip(there, self._threads.map(self._meet, there), strict=True):
+                if isinstance(said, Exception):
+                    work.note(said, f"node {ray.address}", is_ours=False)
+                elif said.name in found:
+                    other = found[said.name].ray.address
+                    log.error("two_nodes_of_one_name", node=said.name, at=[other, ray.address])
+                else:
+                    found[said.name] = Member(ray, said, _why_not(said))
+            self._known = found
+            self.refreshed_at = time.monotonic()
+
+    def call(
+        self, name: str | None, method: str, body: object, type_: type[T],
+        within: float = ANSWERED_WITHIN,
+    ) -> T:  # fmt: skip
+        return self._ask(self.get(name).ray, method, body, type_, within)
+
+    def for_each(self, names: Iterable[str], act: Callable[[str], T]) -> dict[str, T | Exception]:
+        """At the same time, one call for each node; what failed is the answer of its node."""
+        chosen = list(names)
+
+        def attempt(name: str) -> T | Exception:
+            try:
+                return act(name)
+            except Exception as error:  # noqa: BLE001 - of one node; the others are asked
+                return error
+
+        return dict(zip(chosen, self._threads.map(attempt, chosen), strict=True))
+
+    def close(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _meet(self, ray: RayNode) -> Says | Exception:
+        try:
+            said = self._ask(ray, "describe", None, Says, DESCRIBED_WITHIN)
+            opening = self._opening(said.name)
+            if said.version == __version__ and said.opened != frames.digest(opening):
+                self._ask(ray, "open", opening, type(None), OPENED_WITHIN)
+                said = self._ask(ray, "describe", None, Says, DESCRIBED_WITHIN)
+        except (Problem, OSError, msgspec.MsgspecError) as error:
+            return error
+        return said
+
+    def _ask(self, ray: RayNode, method: str, body: object, type_: type[T], within: float) -> T:
+        frame = frames.ask(method, self._term(), body)
+        return frames.answered(self._carrier.call(ray.id, frame, within), type_)
+
+
+def _why_not(said: Says) -> str:
+    if said.version != __version__:
+        return f"it runs Tapeline {said.version}, and the servers run {__version__}"
+    return said.trouble

@@ -1,0 +1,145 @@
+"""Renews the leases of this node's runs, all in one request, at any API server.
+
+A run whose lease is not renewed in time is ended by its own shim, which reads the deadlines from a
+file and needs nobody. They are counted from before the request, by a clock that never jumps and
+goes on while the machine sleeps: a server that answers late gives no time away.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from tapeline.errors import CannotLaunchNow, Unavailable
+from tapeline.logs import Log
+from tapeline.runs import leases
+from tapeline.runs.node.frames import Server
+from tapeline.runs.node.servers import Servers, elapsed
+
+log = Log(__name__)
+
+PATH = "/lease"
+FILE = "leases"
+MEMORY = Path("/dev/shm")  # noqa: S108 - in a private folder; on a full disk no lease must be lost
+RENEWED_AT = 3
+"""Times within one lease."""
+
+
+class Renewal(msgspec.Struct, frozen=True):
+    """The request; by run, the epoch of its launch."""
+
+    runs: dict[str, int]
+
+
+class Renewed(msgspec.Struct, frozen=True):
+    seconds: float
+    runs: list[str]
+    servers: list[Server]
+    """All that there are now."""
+
+
+class Renewing:
+    def __init__(self, folder: Path, servers: Servers, name: str) -> None:
+        self.file = _private(folder, name) / FILE
+        self.seconds = 6.0
+        self.renewed_at: float | None = None
+        """By the clock of the deadlines."""
+        self.on_servers: Callable[[list[Server]], None] = lambda _servers: None
+        self._servers = servers
+        self._held = {run: lease for run, lease in _read(self.file).items() if lease[1] > elapsed()}
+        self._turn = asyncio.Lock()
+        self.trouble = ""
+
+    async def keep(self) -> None:
+        """Until cancelled."""
+        while True:
+            began = elapsed()
+            try:
+                if self._servers.are_known:
+                    await self.renew()
+            except Unavailable:
+                pass  # told; the next time may be better
+            except Exception as error:
+                log.error("bug", exc_info=error)
+            await asyncio.sleep(max(0.05, began + self.seconds / RENEWED_AT - elapsed()))
+
+    async def grant(self, run_id: str, fence: int) -> None:
+        """To a launch that is about to start here."""
+        self._held[run_id] = (fence, 0.0)
+        try:
+            await self.renew()
+            self.until(run_id, fence)
+        except Unavailable as error:
+            self.drop(run_id)
+            why = f"Its node could not get a lease for it: {error.message}"
+            raise CannotLaunchNow(why) from error
+
+    def until(self, run_id: str, fence: int) -> float:
+        """By when it must have been renewed again."""
+        known, until = self._held.get(run_id, (None, 0.0))
+        if known != fence or until <= elapsed():
+            raise CannotLaunchNow("Its node has no lease for it: it was started elsewhere or anew.")
+        return until
+
+    def drop(self, run_id: str) -> None:
+        self._held.pop(run_id, None)
+
+    async def renew(self) -> None:
+        async with self._turn:
+            asked = {run: fence for run, (fence, _) in self._held.items()}
+            began = elapsed()
+            try:
+                # Less than a lease: an answer that comes later than that renews nothing.
+                said = await self._servers.post(PATH, Renewal(asked), self.seconds - leases.MARGIN)
+            except Unavailable as error:
+                self._tell(error.message)
+                raise
+            self._take(asked, began, msgspec.convert(said, Renewed))
+            self._tell("")
+
+    def _take(self, asked: dict[str, int], began: float, said: Renewed) -> None:
+        self.seconds, self.renewed_at = said.seconds, began
+        until = began + said.seconds - leases.MARGIN
+        for run, fence in asked.items():
+            if self._held.get(run, (None, 0.0))[0] != fence:
+                continue  # cleared meanwhile, or started anew
+            if run in said.runs:
+                self._held[run] = (fence, until)
+            else:  # it has ended, or runs elsewhere
+                log.warning("lease_refused", run=run)
+                self.drop(run)
+        _write(self.file, self._held)
+        if said.servers:
+            self.on_servers(said.servers)
+
+    def _tell(self, trouble: str) -> None:
+        if trouble and not self.trouble:
+            log.warning("leases_not_renewed", reason=trouble, runs=len(self._held))
+        elif self.trouble and not trouble:
+            log.info("leases_renewed_again", runs=len(self._held))
+        self.trouble = trouble
+
+
+def _private(folder: Path, name: str) -> Path:
+    if not MEMORY.is_dir() or not os.access(MEMORY, os.W_OK):
+        return folder
+    made = MEMORY / f"tapeline-{name}"
+    made.mkdir(mode=0o700, exist_ok=True)
+    if made.stat().st_uid != os.geteuid() or made.is_symlink():
+        return folder  # somebody else has taken the name
+    return made
+
+
+def _read(file: Path) -> dict[str, tuple[int, float]]:
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=dict[str, tuple[int, float]])
+    except (OSError, msgspec.DecodeError):
+        return {}
+
+
+def _write(file: Path, held: dict[str, tuple[int, float]]) -> None:
+    draft = file.with_name(f".{file.name}")
+    draft.write_bytes(msgspec.json.encode(held))
+    draft.rename(file)

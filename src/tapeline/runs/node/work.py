@@ -1,0 +1,328 @@
+"""What a node does when the leading server asks: one method for each kind of request.
+
+Called from threads. The node has no database and decides nothing: it runs what it is told to run,
+and takes no orders from a server that leads no more.
+"""
+
+import asyncio
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tapeline import __version__, memory, private_files
+from tapeline.background import Background
+from tapeline.errors import CannotLaunchNow, Conflict, Problem, Unavailable
+from tapeline.logs import Log
+from tapeline.runs import pythons_of_hosts
+from tapeline.runs.engines import host_check, making, stopping_here
+from tapeline.runs.engines.engine import LaunchSecrets, NeedsInstalling
+from tapeline.runs.engines.host_check import Host
+from tapeline.runs.engines.local import LocalEngine
+from tapeline.runs.engines.stopping_here import Launched
+from tapeline.runs.environments import interpreters
+from tapeline.runs.journals.records import Record
+from tapeline.runs.node import frames, sealing
+from tapeline.runs.node.frames import NodeFailed, Opening, Says
+from tapeline.runs.node.preparing import Preparations
+from tapeline.runs.node.renewing import Renewing
+from tapeline.runs.node.servers import Servers
+from tapeline.runs.run import Run
+from tapeline.runs.sandbox.box import LeaseTerms
+from tapeline.settings import Settings
+from tapeline.store.blobs import Blobs
+
+log = Log(__name__)
+
+OPENING, KEY, TERM = "opening", "sealing.key", "term"
+PIECE = 8_000_000
+GRANTED_WITHIN, LONGEST_WAIT = 30.0, 30.0  # seconds
+
+
+class LeadsNoMore(Conflict):
+    """Another server leads by now: this node takes its orders from that one."""
+
+
+class NotOpened(Problem):
+    """This node has not been told yet how to run models."""
+
+
+class _Unfollowed:
+    """The progress of an installation that somebody waits for, without looking."""
+
+    def is_cancelled(self) -> bool:
+        return False
+
+    def installing(self) -> None: ...
+
+    def lines(self, records: list[Record]) -> None: ...
+
+
+class NodeWork:
+    def __init__(
+        self, data: Path, name: str, loop: asyncio.AbstractEventLoop, background: Background
+    ) -> None:
+        self.name = name
+        self.servers = Servers(name)
+        self.renewing = Renewing(data / "runs", self.servers, name)
+        self.renewing.on_servers = self._meet
+        self._data, self._loop, self._background = data, loop, background
+        self._key = private_files.read_or_make(data / KEY, sealing.new_key)
+        self._opening: Opening | None = None
+        self._engine: LocalEngine | None = None
+        self._host: Host | None = None
+        self._found = interpreters.of_host(Settings(data=data))
+        self._preparations = Preparations()
+        self._lock = threading.Lock()
+        self._started: dict[str, int] = {}
+        """By run, the epoch of its launch here."""
+        self._starting = threading.Lock()
+        self._rung: set[str] = set()
+        self._rung_now = threading.Condition()
+        self._term = _read_term(data / TERM)
+
+    def resume(self) -> None:
+        """After a restart: renew at once for the models that run, before anybody asks."""
+        if (self._data / OPENING).exists():
+            said = (self._data / OPENING).read_bytes()
+            self._work_by(msgspec.msgpack.decode(said, type=Opening))
+
+    def close(self) -> None:
+        """Installations end; models live on, for as long as their leases do."""
+        if self._engine is not None:
+            self._engine.close()
+
+    def rung(self, names: set[str]) -> None:
+        """By their shims."""
+        with self._rung_now:
+            self._rung |= names
+            self._rung_now.notify_all()
+
+    def answer(self, frame: bytes) -> bytes:
+        try:
+            request = frames.read(frame, frames.Request)
+            self._obey(request.term)
+            act: Callable[[bytes], Any] = getattr(self, f"do_{request.method}")
+            return frames.answer(act(request.body))
+        except Exception as error:
+            if not isinstance(error, Problem):
+                log.error("bug", exc_info=error)
+            return frames.refusal(error)
+
+    # Requests
+
+    def do_describe(self, _body: bytes) -> Says:
+        host = self._host
+        return Says(
+            name=self.name,
+            machine=socket.gethostname(),
+            version=__version__,
+            pythons=pythons_of_hosts.described(self._found.interpreters),
+            confinement="" if host is None else host.confinement(),
+            trouble=self._trouble(),
+            cores=float(len(os.sched_getaffinity(0))),
+            memory=memory.limit(),
+            public_key=sealing.public_part(self._key),
+            opened="" if self._opening is None else frames.digest(self._opening),
+        )
+
+    def do_open(self, body: bytes) -> None:
+        opening = frames.read(body, Opening)
+        private_files.write(self._data / OPENING, msgspec.msgpack.encode(opening))
+        self._work_by(opening)
+        with suppress(Unavailable):  # told as a trouble
+            self._in_loop(self.renewing.renew())
+
+    def do_archive(self, body: bytes) -> bool:
+        """A piece of an archive; with no content, whether it is here."""
+        piece = frames.read(body, frames.Piece)
+        target = self._archives() / _plain(piece.name)
+        if not piece.content:
+            return target.exists()
+        draft = target.with_name(f".{target.name}")
+        mode = "r+b" if piece.offset else "wb"
+        with draft.open(mode) as file:
+            file.seek(piece.offset)
+            file.write(piece.content)
+        if piece.is_last:
+            draft.rename(target)
+        return piece.is_last
+
+    def do_prepare(self, body: bytes) -> frames.Preparing:
+        """At once if nothing has to be installed. Else it begins, and `preparing` says how far it
+        is."""
+        said, engine = frames.read(body, frames.Prepare), self._opened()
+        if not said.may_install:
+            try:
+                prepared = engine.prepare(said.job, None)
+            except NeedsInstalling as needs:
+                return frames.Preparing(needs="at once" if needs.at_once else "a place")
+            return frames.Preparing(lock=prepared.lock, confinement=prepared.confinement)
+        self._preparations.begin(engine.prepare, said.job)
+        return frames.Preparing()
+
+    def do_preparing(self, body: bytes) -> frames.Preparing:
+        return self._preparations.state(frames.read(body, str))
+
+    def do_cancel(self, body: bytes) -> None:
+        self._preparations.cancel(frames.read(body, str))
+
+    def do_start(self, body: bytes) -> None:
+        said, engine = frames.read(body, frames.Start), self._opened()
+        try:
+            content = sealing.unseal(said.sealed, self._key)
+        except sealing.NotSealedToUs:
+            raise CannotLaunchNow("Its secrets are sealed to an earlier key of the node.") from None
+        given = msgspec.msgpack.decode(content, type=LaunchSecrets)
+        run = said.job.run
+        assert run.fence is not None
+        with self._starting:
+            if self._started.get(run.id) == run.fence:
+                return  # asked twice: a start empties the run's folders
+            # First: it is renewed from now on, however long its folders take to copy.
+            self._in_loop(self.renewing.grant(run.id, run.fence))
+            self._started[run.id] = run.fence
+        try:
+            engine.prepare(said.job, _Unfollowed())  # this process may be new, or its cache empty
+            engine.start(said.job, given)
+        except BaseException:
+            self.renewing.drop(run.id)
+            self._started.pop(run.id, None)
+            raise
+
+    def do_stop(self, body: bytes) -> None:
+        said = frames.read(body, frames.Stop)
+        self._opened().stop(said.run, now=said.now)
+
+    def do_look(self, body: bytes) -> frames.Seen:
+        said, engine = frames.read(body, frames.Look), self._opened()
+        found = engine.look(said.runs, closely=said.closely)
+        unknown = {run: f"{type(error).__name__}: {error}" for run, error in found.unknown.items()}
+        return frames.Seen(found.of, unknown, sorted(found.left), engine.trouble() or "")
+
+    def do_read(self, body: bytes) -> frames.ReadOut:
+        said = frames.read(body, frames.Read)
+        chunk = self._opened().read(said.run, said.offset, said.limit_bytes)
+        output = chunk.output
+        bare = msgspec.structs.replace(chunk, output=None)
+        if output is None:
+            return frames.ReadOut(bare, None, None)
+        size = None if output.result is None else output.result.stat().st_size
+        return frames.ReadOut(bare, output.ending, size)
+
+    def do_result(self, body: bytes) -> frames.Piece:
+        piece = frames.read(body, frames.Piece)
+        file = self._data / "runs" / _plain(piece.name) / "out" / "result.json"
+        with file.open("rb") as opened:
+            opened.seek(piece.offset)
+            content = opened.read(PIECE)
+        return frames.Piece(piece.name, piece.offset, content, len(content) < PIECE)
+
+    def do_news(self, body: bytes) -> list[str]:
+        """Runs whose journals have grown since the last time; it waits for some."""
+        until = time.monotonic() + min(LONGEST_WAIT, frames.read(body, float))
+        with self._rung_now:
+            while not self._rung and (left := until - time.monotonic()) > 0:
+                self._rung_now.wait(left)
+            names, self._rung = sorted(self._rung), set()
+        return names
+
+    def do_clear(self, body: bytes) -> None:
+        run_id = frames.read(body, str)
+        self.renewing.drop(run_id)
+        self._preparations.forget(run_id)
+        self._started.pop(run_id, None)
+        engine = self._opened()
+        engine.clear(self.name, run_id)
+
+    def do_proof(self, body: bytes) -> stopping_here.Proof:
+        return stopping_here.proof(self._data, frames.read(body, Launched))
+
+    # Inside
+
+    def _obey(self, term: float) -> None:
+        """Kept on the disk, because this process may be started anew between two servers."""
+        with self._lock:
+            if term < self._term:
+                raise LeadsNoMore
+            if term > self._term:
+                private_files.write(self._data / TERM, repr(term).encode())
+                self._term = term
+
+    def _work_by(self, opening: Opening) -> None:
+        with self._lock:
+            before, self._opening = self._opening, opening
+            self._meet(opening.servers)
+            if before is not None and before.settings == opening.settings and self._engine:
+                return
+            self.renewing.seconds = opening.lease_seconds
+            given = {name: value for name, value in opening.settings.items() if name != "data"}
+            settings = Settings(data=self._data, **given)
+            self._host = host_check.examine(settings)
+            if self._host.sandboxed:
+                self._engine = self._made(settings, self._host)
+
+    def _made(self, settings: Settings, host: Host) -> LocalEngine:
+        engine = making.local_engine(
+            settings,
+            Blobs(self._archives()),
+            self._found,
+            self.name,
+            host,
+            self._background,
+            None,
+            is_alone=True,
+        )
+        engine.lease = self._lease
+        engine.begin(settings.port)
+        return engine
+
+    def _lease(self, run: Run) -> LeaseTerms:
+        """When it is launched: nothing starts here without a lease."""
+        assert run.fence is not None
+        until = self.renewing.until(run.id, run.fence)
+        return LeaseTerms(file=str(self.renewing.file), fence=run.fence, until=until)
+
+    def _in_loop(self, act: Coroutine[Any, Any, None]) -> None:
+        asyncio.run_coroutine_threadsafe(act, self._loop).result(GRANTED_WITHIN)
+
+    def _meet(self, servers: list[frames.Server]) -> None:
+        if self._opening is not None:
+            self.servers.set(self._opening.token, servers)
+
+    def _opened(self) -> LocalEngine:
+        if self._engine is None:
+            raise NotOpened(self._trouble() or NotOpened.__doc__ or "")
+        return self._engine
+
+    def _trouble(self) -> str:
+        if self._host is not None and not self._host.sandboxed:
+            return " ".join(self._host.problems)
+        if self._opening is not None and self.renewing.trouble:
+            return self.renewing.trouble
+        return (self._engine.trouble() or "") if self._engine else ""
+
+    def _archives(self) -> Path:
+        folder = self._data / "archives"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return folder
+
+
+def _plain(name: str) -> str:
+    """A name that leads nowhere else, whoever sent it."""
+    if not name or name.startswith(".") or "/" in name:
+        raise NodeFailed("This is not a name.")
+    return name
+
+
+def _read_term(file: Path) -> float:
+    try:
+        return float(file.read_text())
+    except (OSError, ValueError):
+        return 0.0
