@@ -18,8 +18,9 @@ from tapeline.background import Work
 from tapeline.polling import poll
 from tapeline.runs import host_identity
 from tapeline.runs.cluster import meeting_point
+from tapeline.runs.cluster.bridge import CannotReach, RayNode
 from tapeline.runs.cluster.cluster_engine import ClusterEngine
-from tapeline.runs.cluster.members import CannotReach, Members, RayNode
+from tapeline.runs.cluster.members import Members
 from tapeline.runs.node.frames import LENGTH_BYTES, Opening, Server
 from tapeline.runs.node.renewing import Renewal, Renewed
 from tapeline.store.blobs import Blobs
@@ -86,7 +87,7 @@ class Direct:
     def nodes(self) -> list[RayNode]:
         return [
             RayNode(
-                id="1", address="127.0.0.1", is_alive=True, cpu=2.0, cpu_free=2.0,
+                id="1", address="127.0.0.1", alive=True, cpu=2.0, cpu_free=2.0,
                 memory=1 << 30, memory_free=1 << 30,
             )
         ]  # fmt: skip

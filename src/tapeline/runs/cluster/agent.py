@@ -22,7 +22,7 @@ from tapeline import settings
 from tapeline.runs.cluster import lines
 
 MODULE = "tapeline.runs.cluster.agent"
-NODE = "tapeline.runs.cluster.node"
+NODE = "tapeline.runs.node"
 SOCKET, LOG = "node.sock", "node.log"
 START_AGAIN = (
     10.0  # seconds: it takes the lock of its folder itself, so a second one would only end

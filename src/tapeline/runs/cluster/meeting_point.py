@@ -7,7 +7,6 @@ else can make.
 
 import hmac
 import os
-import socket
 import ssl
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
@@ -39,17 +38,6 @@ def is_token_of(cipher: Cipher, node: str, token: str) -> bool:
     """Also one that was made before the keys were rotated."""
     known = cipher.fingerprints(_PURPOSE + node.encode())
     return any(hmac.compare_digest(one, token) for one in known)
-
-
-def own_address(of_cluster: str) -> str:
-    """The address of this machine on the way to the cluster's, `HOST:PORT`."""
-    host, _, port = of_cluster.rpartition(":")
-    family, kind, _, _, address = socket.getaddrinfo(
-        host.strip("[]"), int(port), type=socket.SOCK_DGRAM
-    )[0]
-    with socket.socket(family, kind) as probe:  # sends nothing
-        probe.connect(address)
-        return str(probe.getsockname()[0])
 
 
 def certificate() -> tuple[ssl.SSLContext, str]:

@@ -11,8 +11,9 @@ import msgspec
 
 from tapeline import __version__
 from tapeline.background import Work, threads
-from tapeline.errors import Problem, Unavailable
+from tapeline.errors import Problem
 from tapeline.logs import Log
+from tapeline.runs.cluster.bridge import CannotReach, RayNode
 from tapeline.runs.node import frames
 from tapeline.runs.node.frames import Opening, Says
 
@@ -22,23 +23,6 @@ T = TypeVar("T")
 
 DESCRIBED_WITHIN, OPENED_WITHIN, ANSWERED_WITHIN = 5.0, 120.0, 20.0  # seconds
 AT_ONCE = 16
-
-
-class CannotReach(Unavailable):
-    """A node of the cluster does not answer."""
-
-
-class RayNode(msgspec.Struct, frozen=True, kw_only=True):
-    """A machine as Ray knows it."""
-
-    id: str
-    address: str
-    is_alive: bool
-    cpu: float
-    """What is offered to models; an API server offers nothing."""
-    cpu_free: float
-    memory: int
-    memory_free: int
 
 
 class Carrier(Protocol):
@@ -88,7 +72,7 @@ class Members:
     def refresh(self, work: Work) -> None:
         """Ask all. One that does not answer is not among them until it does."""
         with self._refreshing:
-            there = [one for one in self._carrier.nodes() if one.is_alive and one.cpu > 0]
+            there = [one for one in self._carrier.nodes() if one.alive and one.cpu > 0]
             found: dict[str, Member] = {}
             for ray, said in zip(there, self._threads.map(self._meet, there), strict=True):
                 if isinstance(said, Exception):
@@ -118,6 +102,10 @@ class Members:
                 return error
 
         return dict(zip(chosen, self._threads.map(attempt, chosen), strict=True))
+
+    def forget(self) -> None:
+        """Another server leads by now."""
+        self._known = {}
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
