@@ -1,6 +1,7 @@
 """What all tests stand on: real databases, the real server on a real port, and a fixed cast."""
 
 import asyncio
+import gc
 import os
 import shutil
 import signal
@@ -84,6 +85,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out = [one for one in items if "postgresql" in one.name or "postgres" in one.path.name]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [one for one in items if one not in left_out]
+
+
+def pytest_collection_finish() -> None:
+    """All tests and what they import stay: no collector has to look through them again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)
