@@ -34,8 +34,12 @@ from tapeline.results.prices import rate_pairs
 from tapeline.results.prices.closes import Closes
 from tapeline.results.prices.source_marks import SourceMarks
 from tapeline.runs import host_identity, one_installation
+from tapeline.runs.cluster.cluster_runner import ClusterRunner
 from tapeline.runs.environments import interpreters
+from tapeline.runs.environments.interpreters import Found
+from tapeline.runs.local_runner import LocalRunner
 from tapeline.runs.runner import Runner
+from tapeline.runs.supervising import Means
 from tapeline.settings import Settings
 from tapeline.store.backends import announcing, failures, timekeeping
 from tapeline.store.blobs import Blobs
@@ -108,9 +112,8 @@ def open_services(settings: Settings) -> Iterator[Services]:
         reporter, found = Reporter(store, spool, background, memory), interpreters.of_host(settings)
         rooms = Spool(spool, settings.max_spool, settings.max_spool_owner)
         staging = Staging(settings, store, Helpers(settings.helpers, memory), rooms, reporter.wake)
-        runner = Runner(
-            settings, store, blobs, cipher, appender, watchers, staging, quotas, found, background
-        )
+        means = Means(settings, store, cipher, appender, watchers, staging, quotas, background)
+        runner = _runner(means, blobs, found, leader)
         probe, roots = Probe(inbox, store.database), Roots(settings, store, appender, background)
         parts = Parts(settings, store, inbox, probe, runner, background, blobs, roots)
         backups = Keeper(settings, store, background, lambda: runner.hold() is not None)
@@ -151,6 +154,12 @@ def open_services(settings: Settings) -> Iterator[Services]:
                 listener.close()
             leader.close()
             _close(services)
+
+
+def _runner(means: Means, blobs: Blobs, found: Found, leader: Leader) -> Runner:
+    if means.settings.engine == "ray":
+        return ClusterRunner(means, blobs, leader)
+    return LocalRunner(means, blobs, found)
 
 
 def _close(services: Services) -> None:

@@ -97,6 +97,10 @@ class Supervising:
         """How many installations run, and how many wait for their turn."""
         return self._executor.installations.queue()
 
+    def set_slots(self, slots: int) -> None:
+        """How many backtests may run at the same time from now on."""
+        self._executor.slots = slots
+
     def wake(self) -> None:
         self._executor.wake()
 

@@ -9,11 +9,11 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Collection
 from pathlib import Path
+from typing import Protocol
 
 from tapeline.logs import Log
 from tapeline.runs import host_identity
 from tapeline.runs import run as run_records
-from tapeline.runs.engines.local import LocalEngine
 from tapeline.runs.holding import holds
 from tapeline.runs.journals.meaning import RunUpdate
 from tapeline.runs.run import Run
@@ -35,8 +35,19 @@ Update = Callable[[str, Callable[[RunUpdate], None]], Awaitable[None]]
 """Record something about the run with this id."""
 
 
+class Machine(Protocol):
+    """What a copy asks of the machine that it is on."""
+
+    @property
+    def host(self) -> str: ...
+
+    def is_alive(self, run: Run, /) -> bool: ...
+
+    def processes_elsewhere(self, run: Run, /) -> list[int]: ...
+
+
 class Copy:
-    def __init__(self, file: Path, store: Store, engine: LocalEngine, update: Update) -> None:
+    def __init__(self, file: Path, store: Store, engine: Machine, update: Update) -> None:
         self.is_one = host_identity.is_copied(file)
         """Whether this server may not touch the runs in its rows."""
         self.displaced: str | None = None

@@ -23,7 +23,7 @@ from tapeline.cli.server.options import Config, Data, Database
 from tapeline.cli.terminal import plain
 from tapeline.cli.terminal.command import HERE, command
 from tapeline.errors import CannotStart
-from tapeline.http import run_port
+from tapeline.http import nodes_port, run_port
 from tapeline.http.core import hosts
 from tapeline.http.core.services import Services
 from tapeline.http.events.api import EventsApi
@@ -186,6 +186,7 @@ class _Server(uvicorn.Server):
         self._loop = asyncio.get_running_loop()
         self._loop.add_signal_handler(signal.SIGHUP, self._hang_up)
         for_runs = await run_port.serve(self._services, self.server_state)
+        for_runs += await nodes_port.serve(self._services, self.server_state)
         await super().startup(sockets)
         self.servers += for_runs
         if self.started and not self.should_exit:

@@ -65,7 +65,7 @@ class Executor:
         self._holds: Mapping[str, Hold] = {}
         self._engine = engine
         self._collector = collector
-        self._slots, self._grace = slots, grace
+        self.slots, self._grace = slots, grace
         self._rescheduling = Rescheduling(store)
         self._forgot_at = -FORGET_EVERY
         self._busy: set[str] = set()
@@ -215,7 +215,7 @@ class Executor:
         return View(
             hosts=self._engine.hosts(),
             now=now,
-            slots=self._slots,
+            slots=self.slots,
             grace=self._grace,
             runs=runs,
             projects=self._known.projects,
@@ -226,7 +226,7 @@ class Executor:
         )
 
     async def _unfinished(self) -> list[Run]:
-        self._known = await self._store.read(unfinished.read, self._slots)
+        self._known = await self._store.read(unfinished.read, self.slots)
         return self._known.runs
 
     async def _launched(self) -> list[Run]:

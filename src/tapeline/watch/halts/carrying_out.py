@@ -123,7 +123,7 @@ class Halts:
         if one.run.launches == 0:
             how = "It had not started."
             await self._append(self._stopped, one, one.run.ended_at, how, {"never_launched": True})
-        elif one.run.host == self._runner.host_name:
+        elif self._runner.has(one.run):
             proof = await asyncio.to_thread(self._runner.proof_of_end, one.run)
             if proof.is_one:
                 shown = {**msgspec.structs.asdict(proof), "host": one.run.host, "key": "refused"}
@@ -133,7 +133,7 @@ class Halts:
 
     async def _settle_on_machine(self, one: Open, run: Run) -> None:
         """The run itself goes on after the halt; only its processes have ended."""
-        if run.host != self._runner.host_name or one.halt.resumed_at is not None:
+        if not self._runner.has(run) or one.halt.resumed_at is not None:
             return
         proof = await asyncio.to_thread(self._runner.proof_of_end, run)
         if proof.is_one:

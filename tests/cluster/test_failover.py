@@ -1,0 +1,34 @@
+"""Three nodes, one of them cut off: its models go on elsewhere, once, and the others go on."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.cluster.fleet import Fleet, fleet
+from tests.cluster.machines import MACHINES
+from tests.waiting import wait_for
+
+pytestmark = MACHINES
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory: pytest.TempPathFactory, postgres_server: str) -> Iterator[Fleet]:
+    with fleet(tmp_path_factory.mktemp("fleet"), postgres_server, nodes=3) as made:
+        yield made
+
+
+def test_models_of_a_node_that_is_cut_off_go_on_elsewhere_and_never_twice(three: Fleet) -> None:
+    wait_for(lambda: [one["state"] for one in three.hosts().values()].count("well") == 4, 120)
+    models = [three.deploy() for _ in range(3)]
+    before = {model: three.wait_until_counted(model) for model in models}
+    lost = three.node_of(models[0])
+    theirs = [model for model in models if three.node_of(model) is lost]
+    lost.cut()
+    try:
+        for model in theirs:
+            wait_for(lambda model=model: len(three.witness.runs(model)) == 2, 60)
+    finally:
+        lost.mend()
+    assert not three.witness.overlaps()
+    for model in set(models) - set(theirs):
+        assert three.witness.runs(model) == [before[model]]
