@@ -27,6 +27,7 @@ class Rays:
     """One cluster: machines that know its token."""
 
     head: Machine
+    mode: str = "token"
     token: str = field(default_factory=lambda: secrets.token_hex(32))
 
     @property
@@ -37,7 +38,7 @@ class Rays:
     def environment(self) -> dict[str, str]:
         """For every process that has to do with this Ray."""
         return {
-            "RAY_AUTH_MODE": "token",
+            "RAY_AUTH_MODE": self.mode,
             "RAY_AUTH_TOKEN": self.token,
             "RAY_USAGE_STATS_ENABLED": "0",
             "RAY_TMPDIR": "/mnt",  # each machine has its own there

@@ -15,9 +15,10 @@ from tapeline.runs.cluster import bridge as bridges
 from tapeline.runs.cluster.bridge import Bridge, CannotReach, RayNode
 from tests.cluster.conftest import RayCluster
 from tests.cluster.machines import MACHINES, Machine
+from tests.cluster.rays import Rays
 from tests.waiting import wait_for
 
-pytestmark = MACHINES
+pytestmark = [MACHINES, pytest.mark.heavy]
 MB = 1_000_000
 
 
@@ -111,8 +112,10 @@ def test_runs_reserve_room(bridge: Bridge, ray_cluster: RayCluster) -> None:
 
 
 def test_a_bridge_that_dies_is_started_again_by_the_next_call(
-    bridge: Bridge, ray_cluster: RayCluster
+    bridge: Bridge, ray_cluster: RayCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(bridges, "LONGEST_PAUSE", 1000.0)
+    monkeypatch.setattr(bridges, "FIRST_PAUSE", 1000.0)
     node = node_of(bridge, ray_cluster.one).id
     assert bridge.reserve("r1", 2, 100 * MB, [node]) == node
     with ThreadPoolExecutor(1) as threads:
@@ -122,8 +125,9 @@ def test_a_bridge_that_dies_is_started_again_by_the_next_call(
         with pytest.raises(CannotReach, match="has ended"):
             waiting.result()
     assert "cannot be reached" in (bridge.trouble() or "")
-    with pytest.raises(CannotReach, match="cannot be reached"):  # not at once
-        bridge.nodes()
+    with pytest.raises(CannotReach, match="cannot be reached"):
+        bridge.nodes()  # not at once
+    monkeypatch.setattr(bridge, "_not_before", 0.0)
     wait_for(lambda: answers(bridge, ray_cluster.one))
     assert bridge.trouble() is None
     assert bridge.reserved() == {}
@@ -171,9 +175,20 @@ def test_ray_that_is_not_there_or_does_not_know_us_is_named(
         Bridge("10.0.0.1:6379").nodes()
 
 
+def test_a_ray_that_lets_anybody_in_is_refused(bridge: Bridge, ray_cluster: RayCluster) -> None:
+    careless = Rays(ray_cluster.network.machine("careless"), mode="disabled")
+    careless.start_head()
+    code = "import sys; from tapeline.runs.cluster.ray_bridge import lets_anybody_in as open\n"
+    code += "print([open(one) for one in sys.argv[1:]])"
+    asked = [careless.address, ray_cluster.rays.address]
+    said = subprocess.check_output([sys.executable, "-c", code, *asked], text=True)
+    careless.head.kill()
+    assert said == "[True, False]\n"
+
+
 def test_the_node_process_outlives_ray(bridge: Bridge, ray_cluster: RayCluster) -> None:
     before, node = who(bridge, ray_cluster.two)["pid"], node_of(bridge, ray_cluster.two).id
-    bridge.reserve("r1", 1, 100 * MB, [node])
+    assert bridge.reserve("r1", 1, 100 * MB, [node]) == node
     raylet_of(ray_cluster.two).kill()
     wait_for(lambda: not any(one.alive for one in bridge.nodes() if one.id == node))
     wait_for(lambda: bridge.reserved() == {})

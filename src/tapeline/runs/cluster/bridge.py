@@ -6,6 +6,7 @@ pauses.
 """
 
 import importlib.util
+import select
 import socket
 import subprocess
 import sys
@@ -25,7 +26,9 @@ NOT_INSTALLED = "Ray is not installed: pip install 'tapeline[cluster]'"
 READY = b"ready"
 SECONDS = 15.0  # for what the cluster itself answers
 LONGEST_PAUSE = 30.0  # seconds until it is started again
+FIRST_PAUSE = 1.0
 LAST_WORDS = 4096  # bytes
+LAST_WORDS_SECONDS = 1.0
 # Ours unless the operator says otherwise. By itself Ray lets anybody in, wants the same Python to
 # the patch version (we send it bytes alone), reports to its makers, takes a minute to see that its
 # head is gone, and on a busy machine starts for longer than it waits.
@@ -127,10 +130,19 @@ class Bridge:
             except TimeoutError as error:
                 raise CannotReach(f"{self._named} did not answer in {ask.seconds:g} s.") from error
             except OSError as error:
-                raise CannotReach(self.trouble() or self._lost) from error
+                raise CannotReach(self._why_torn()) from error
         if answer.trouble is not None:
             raise CannotReach(answer.trouble)
         return answer
+
+    def _why_torn(self) -> str:
+        """The connections of a process that dies end one by one, and its last words may come later
+        than the end of a call."""
+        with self._turn:
+            if self._line is not None:
+                select.select([self._line], [], [], LAST_WORDS_SECONDS)
+            self._hear()
+            return self._trouble or self._lost
 
     def _hand_over(self, line: socket.socket) -> None:
         """The other end of a call's connection, to the process that answers it."""
@@ -178,7 +190,9 @@ class Bridge:
                 self._trouble = said.decode("utf-8", "replace")
             else:
                 self._trouble = self._trouble or self._lost
-                self._not_before = time.monotonic() + min(LONGEST_PAUSE, 2.0**self._failures)
+                self._not_before = time.monotonic() + min(
+                    LONGEST_PAUSE, FIRST_PAUSE * 2.0**self._failures
+                )
                 self._failures += 1
                 self._end()
 

@@ -74,7 +74,9 @@ class Membership:
                 self._start()
         elif self._process.poll() is not None:
             self._process = None
-            self._trouble = f"Ray on this machine does not start: {last_line(self._log)}"
+            self._trouble = (
+                f"Ray on this machine has ended. {self._log} says: {last_line(self._log)}"
+            )
             self._not_before = time.monotonic() + min(LONGEST_PAUSE, 2.0**self._failures)
             self._failures += 1
 

@@ -8,6 +8,7 @@ next leader reserves anew for what runs, and nobody has to find out which of the
 
 import os
 import socket
+import subprocess
 import sys
 import time
 from collections.abc import Collection
@@ -23,6 +24,7 @@ from ray._private.state import available_resources_per_node
 from ray._raylet import GcsClient
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from tapeline import settings
 from tapeline.runs.cluster import lines
 from tapeline.runs.cluster.agent import Agent
 from tapeline.runs.cluster.bridge import LAST_WORDS, READY, Answer, Ask, RayNode
@@ -34,7 +36,7 @@ AT_ONCE = 128  # calls that wait for their nodes
 AT_ONCE_PER_NODE = 32
 FIRST_ANSWER = 5.0  # seconds
 CONNECTED = 60.0  # seconds
-LOOK = 2.0  # seconds from one look at this machine's own Ray to the next
+LOOK = 1.0  # seconds from one look at the cluster to the next
 HUNG = 20.0  # seconds that such a look may take
 SLOWEST_GROUP = 3.0  # seconds; one that is possible takes milliseconds
 NODE_ID = "ray.io/node-id"
@@ -42,6 +44,14 @@ NO_ROOM = {"NO_RESOURCES", "INFEASIBLE"}
 STRANGER = (
     "this machine does not have the token of that cluster. Put it into ~/.ray/auth_token, or into a"
     " file that RAY_AUTH_TOKEN_PATH names."
+)
+OPEN = (
+    "it lets anybody in. Start it with RAY_AUTH_MODE=token on every machine, or say that you want"
+    " it so: RAY_AUTH_MODE=disabled for this server too."
+)
+ASK_AS_A_STRANGER = (
+    "import sys; from ray._raylet import GcsClient;"
+    f" GcsClient(address=sys.argv[1]).get_all_node_info(timeout={FIRST_ANSWER})"
 )
 NO_ANSWER = f"this machine has not become one of its nodes in {CONNECTED:g} s."
 
@@ -57,6 +67,7 @@ def main(descriptor: int, address: str, module: str) -> None:
             _give_up(line, address, _short(error))
         connected.set()
         line.send(READY)
+        calls.submit(_refuse_open, line, address)
         _serve_all(line, address, cluster, calls, looks)
 
 
@@ -105,10 +116,14 @@ class Cluster:
         self._turn = Lock()
         self._agents: dict[str, Any] = {}
         self._slots = Slots(_make_group, groups.remove_placement_group)
+        self._nodes: list[RayNode] = []
+        self.look()
 
     def look(self) -> str | None:
         """What is wrong with the Ray of this machine: without it nothing is ever answered again."""
-        alive = {one["NodeID"] for one in ray.nodes() if one["Alive"]}
+        free = available_resources_per_node()
+        self._nodes = [_node(one, free.get(one["NodeID"], {})) for one in ray.nodes()]
+        alive = {one.id for one in self._nodes if one.alive}
         if self._own not in alive:
             return "Ray on this machine has ended."
         self._slots.tidy(alive)
@@ -117,9 +132,7 @@ class Cluster:
     def answer(self, ask: Ask) -> Answer:
         match ask.what:
             case "nodes":
-                free = available_resources_per_node()
-                nodes = [_node(one, free.get(one["NodeID"], {})) for one in ray.nodes()]
-                return Answer(nodes=nodes)
+                return Answer(nodes=self._nodes)  # of the last look: a dead head keeps nobody
             case "call":
                 return Answer(frame=self._call(ask.node, ask.frame, ask.seconds))
             case "reserve":
@@ -203,6 +216,27 @@ def _serve(cluster: Cluster, line: socket.socket) -> None:
 def _expect(connected: Event, line: socket.socket, address: str) -> None:
     if not connected.wait(CONNECTED):
         _give_up(line, address, NO_ANSWER)
+
+
+def lets_anybody_in(address: str) -> bool:
+    """Whoever can start a process of Ray's can do anything on every node, so Ray must ask for its
+    token. An operator who set another mode knows."""
+    if settings.variables_with({}).get("RAY_AUTH_MODE", "").lower() != "token":
+        return False
+    asked = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-c", ASK_AS_A_STRANGER, address],
+        env=settings.variables_with({"RAY_AUTH_MODE": "disabled"}),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=CONNECTED,
+        check=False,
+    )
+    return asked.returncode == 0
+
+
+def _refuse_open(line: socket.socket, address: str) -> None:
+    if lets_anybody_in(address):
+        _give_up(line, address, OPEN)
 
 
 def _trouble(look: "Future[str | None]", since: float) -> str | None:
