@@ -26,10 +26,11 @@ GROUPS = {
     "servers": ("Servers you are signed in to, and which one is in use.", START),
     "demo": ("The demo of `tapeline up --demo`.", OPERATE),
     "hosts": ("The hosts that run models of this installation.", OPERATE),
+    "cluster": ("The nodes of a Ray cluster that run models.", OPERATE),
     "witness": ("Servers that witness each other, so that none can show two histories.", OPERATE),
     "user": ("Accounts, for the operator of a server.", OPERATE),
 }
-USUAL = {"hosts": "list", "rules": "list", "incidents": "list"}
+USUAL = {"hosts": "list", "cluster": "list", "rules": "list", "incidents": "list"}
 """What the name of a group alone means."""
 
 ROWS = (
@@ -288,6 +289,17 @@ ROWS = (
         "operator.hosts:forget",
         "Say that a host's machine is gone, and start its live models on other hosts.",
     ),
+    Row(
+        "cluster list",
+        "operator.cluster:list_nodes",
+        "List the nodes of the cluster: how each is, and what it has left.",
+    ),
+    Row(
+        "cluster drain",
+        "operator.cluster:drain",
+        "Move a node's live models to other nodes, one by one.",
+    ),
+    Row("cluster undrain", "operator.cluster:undrain", "Let a node take runs again."),
     Row(
         "witness add",
         "operator.witnesses:add",

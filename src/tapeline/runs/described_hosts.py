@@ -80,6 +80,11 @@ def get(connection: Connection, name: str) -> Host:
     return record(Host, row)
 
 
+def node_of(host: Host) -> Node | None:
+    """None for a server."""
+    return msgspec.json.decode(host.node, type=Node) if host.node else None
+
+
 def drained(connection: Connection) -> set[str]:
     """The names of those that take no run."""
     return set(connection.scalars(select(hosts.c.name).where(hosts.c.drained_at.is_not(None))))

@@ -41,12 +41,10 @@ def list_hosts(
 ) -> None:
     """List the hosts that run models of this installation."""
     out = Screen(as_json=context.obj.as_json)
-    with _opened(data, database, config) as (chosen, store):
-        here = _here(chosen.data)
-        served = here if datadir.server_of(chosen.data) else None
-        found = store.read_now(hosts.all_of, store.database, served)
+    with opened(data, database, config) as (chosen, store):
+        here, found = here_of(chosen.data), all_of(chosen, store)
     if out.as_json:
-        out.json([{**_fields(one), "is_this_one": one.host.name == here} for one in found])
+        out.json([{**fields(one), "is_this_one": one.host.name == here} for one in found])
         return
     out.table(
         ["", "host", "machine", "state", ">running", "last started"],
@@ -55,7 +53,7 @@ def list_hosts(
                 "*" if one.host.name == here else "",
                 one.host.name,
                 one.host.machine,
-                screen.styled(_told(one, found), COLOURS[one.state]),
+                screen.styled(told(one, found), COLOURS[one.state]),
                 one.running,
                 screen.ago(one.last_started),
             ]
@@ -78,10 +76,8 @@ def drain(
     Each goes on until another host has prepared it, stops, and starts there. The host takes no new
     runs until `tapeline hosts undrain`.
     """
-    with _opened(data, database, config) as (_, store):
-        store.write_now(described_hosts.drain, host, _operator())
-    says = f"{host} takes no more runs, and its live models move to other hosts one by one."
-    Screen(as_json=context.obj.as_json).done(says, {"host": host, "drained": True})
+    with opened(data, database, config) as (_, store):
+        set_drained(store, host, Screen(as_json=context.obj.as_json), is_drained=True)
 
 
 @command("tapeline hosts undrain k3vx8qhmw2td5rfy", options=JSON)
@@ -93,10 +89,8 @@ def undrain(
     config: Config = None,
 ) -> None:
     """Let a host take runs again."""
-    with _opened(data, database, config) as (_, store):
-        store.write_now(described_hosts.undrain, host)
-    says = f"{host} takes runs again."
-    Screen(as_json=context.obj.as_json).done(says, {"host": host, "drained": False})
+    with opened(data, database, config) as (_, store):
+        set_drained(store, host, Screen(as_json=context.obj.as_json), is_drained=False)
 
 
 @command("tapeline hosts forget k3vx8qhmw2td5rfy --yes", options=JSON)
@@ -114,7 +108,7 @@ def forget(
     reaches the database again. What they send to this installation is refused.
     """
     out = Screen(as_json=context.obj.as_json)
-    with _opened(data, database, config) as (_, store):
+    with opened(data, database, config) as (_, store):
         store.read_now(described_hosts.get, host)
         if store.database.file is not None or store.read_now(heartbeat.is_up, store.database, host):
             raise Failure(
@@ -127,7 +121,7 @@ def forget(
             " If its machine still runs, they trade twice."
         )
         confirm(out, f"{because} Is the machine gone?", yes=yes, because=because)
-        store.write_now(described_hosts.forget, host, _operator())
+        store.write_now(described_hosts.forget, host, operator())
         leader = store.read_now(leadership.holder)
         is_done = leader is not None and poll(
             lambda: not store.read_now(runs.launched_on, host), within=PATIENCE, every=0.2
@@ -138,8 +132,11 @@ def forget(
     out.done(says, {"host": host, "runs": [one.id for one in left], "done": is_done})
 
 
+# Also for `tapeline cluster`
+
+
 @contextmanager
-def _opened(
+def opened(
     data: Path | None, database: str | None, config: Path | None
 ) -> Iterator[tuple[Settings, Store]]:
     chosen = settings.load({"data": data, "database": database, "config": config})
@@ -149,7 +146,22 @@ def _opened(
         yield chosen, store
 
 
-def _fields(one: Standing) -> dict[str, Any]:
+def all_of(chosen: Settings, store: Store) -> list[Standing]:
+    here = here_of(chosen.data) if datadir.server_of(chosen.data) else None
+    return store.read_now(hosts.all_of, store.database, here)
+
+
+def set_drained(store: Store, host: str, out: Screen, *, is_drained: bool) -> None:
+    if is_drained:
+        store.write_now(described_hosts.drain, host, operator())
+        says = f"{host} takes no more runs, and its live models move to other hosts one by one."
+    else:
+        store.write_now(described_hosts.undrain, host)
+        says = f"{host} takes runs again."
+    out.done(says, {"host": host, "drained": is_drained})
+
+
+def fields(one: Standing) -> dict[str, Any]:
     is_up = one.state in ("well", "unwell")
     return {
         **msgspec.structs.asdict(one.host),
@@ -162,7 +174,7 @@ def _fields(one: Standing) -> dict[str, Any]:
     }
 
 
-def _told(one: Standing, found: list[Standing]) -> str:
+def told(one: Standing, found: list[Standing]) -> str:
     said = {
         "well": "well",
         "unwell": f"unwell: {one.host.trouble}",
@@ -179,13 +191,13 @@ def _told(one: Standing, found: list[Standing]) -> str:
     return f"{said}, drained"
 
 
-def _operator() -> str:
+def operator() -> str:
     with suppress(OSError, KeyError):  # a user without a name
         return f"the operator {getpass.getuser()}"
     return "an operator"
 
 
-def _here(data: Path) -> str:
+def here_of(data: Path) -> str:
     try:
         return (data / host_identity.FILE).read_text().partition(" ")[0]
     except OSError:
