@@ -202,7 +202,8 @@ def empty(
         server: str = request.getfixturevalue("postgres_server")
         template: str = request.getfixturevalue("postgres_template")
         name = f"t_{new_id()}"
-        run_sql(server, f"create database {name} template {template}")
+        # By files: the other way writes all of the template to the log as well.
+        run_sql(server, f"create database {name} template {template} strategy file_copy")
         return Settings(data=data, port=0, database=database_url(server, name))
 
     return make
