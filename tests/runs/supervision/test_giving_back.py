@@ -56,6 +56,7 @@ def test_what_a_silent_host_never_started_is_given_back_and_nothing_else(
         kept = [
             taken("started", host="gone", fence=1, launches=1),
             taken("restarting", host="gone", launches=1),
+            taken("leased still", host="gone", launches=1, lease_until=1e12),
             taken("elsewhere", host="well"),
         ]
         store.write_now(_insert, [never, leased, *kept])
