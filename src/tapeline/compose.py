@@ -109,7 +109,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
         store.write_now(appender.register_keys)
         starting_positions.write(store, appender)
         memory, connections = MemoryBudget(), Connections(settings)
-        reporter, found = Reporter(store, spool, background, memory), interpreters.of_host(settings)
+        reporter, found = Reporter(store, spool, background, memory), _interpreters(settings)
         rooms = Spool(spool, settings.max_spool, settings.max_spool_owner)
         staging = Staging(settings, store, Helpers(settings.helpers, memory), rooms, reporter.wake)
         means = Means(settings, store, cipher, appender, watchers, staging, quotas, background)
@@ -154,6 +154,11 @@ def open_services(settings: Settings) -> Iterator[Services]:
                 listener.close()
             leader.close()
             _close(services)
+
+
+def _interpreters(settings: Settings) -> Found:
+    """Of this machine, if models run on it."""
+    return Found([], []) if settings.engine == "ray" else interpreters.of_host(settings)
 
 
 def _runner(means: Means, blobs: Blobs, found: Found, leader: Leader) -> Runner:

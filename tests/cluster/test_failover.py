@@ -32,3 +32,26 @@ def test_models_of_a_node_that_is_cut_off_go_on_elsewhere_and_never_twice(three:
     assert not three.witness.overlaps()
     for model in set(models) - set(theirs):
         assert three.witness.runs(model) == [before[model]]
+
+
+def test_a_backtest_runs_on_a_node_and_its_result_arrives(three: Fleet) -> None:
+    trader = three.member.trader
+    script = "def backtest(x):\n    print('here')\n    return {'x': x}\n"
+    tested = trader.backtest(script, backtestArgs='{"x": 5}')
+    assert trader.wait_for_end(tested)["state"] == "exited"
+    assert "here" in trader.backtest_lines(tested, "stdout")
+    model, backtest = tested["modelId"], tested["backtestId"]
+    status = trader.get(f"/api/models/{model}/backtests/{backtest}")["status"]
+    assert status["successful"] is True
+
+
+def test_what_is_deleted_leaves_nothing_on_its_node(three: Fleet) -> None:
+    model = three.deploy()
+    three.wait_until_counted(model)
+    data = three.node_of(model).folder / "data"
+    project = three.member.trader.get(f"/api/models/{model}")["project_id"]
+    assert (data / "state" / model).exists()
+    said = {"projectId": project, "modelId": model}
+    three.member.trader.post("/model/delete", json=said)
+    wait_for(lambda: not (data / "state" / model).exists(), 60)
+    assert not (data / "runs" / "locks" / model).exists()

@@ -115,6 +115,9 @@ class Direct:
 
     def release(self, run_ids: Iterable[str]) -> None: ...
 
+    def reserved(self) -> dict[str, str]:
+        return {}
+
     def trouble(self) -> str | None:
         return None
 

@@ -276,6 +276,8 @@ def _about_setup(services: Services) -> list[str]:
 def _about_models(services: Services) -> list[str]:
     """How models are confined, or why they cannot run."""
     host, unsafe = services.runner.host, services.settings.unsafe_no_sandbox
+    if services.settings.engine == "ray":
+        return [f"  models     on the nodes of the Ray cluster at {services.settings.ray_address}"]
     if host is None:
         return []
     if host.sandboxed or unsafe:

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from tapeline import private_files
-from tapeline.errors import CannotInstall, CannotPrepareNow, Unavailable
+from tapeline.errors import CannotInstall, CannotLaunchNow, CannotPrepareNow, Unavailable
 from tapeline.runs.cluster.members import Carrier, Member, Members
 from tapeline.runs.engines.engine import (
     Job,
@@ -28,10 +28,10 @@ from tapeline.runs.node.frames import NodeFailed
 from tapeline.runs.run import Run
 from tapeline.store.blobs import Blobs
 
-PIECE = 8_000_000
+PIECE = 90_000  # bytes: what is larger goes through Ray's own store, and stays in its memory
 READ_AT_ONCE = 1_000_000  # bytes of a journal
 LOOKED_WITHIN, STARTED_WITHIN, STOPPED_WITHIN = 10.0, 60.0, 30.0  # seconds
-FOLLOWED_EVERY = 0.2
+FOLLOWED_EVERY, AVOIDED_FOR = 0.2, 30.0
 MEGABYTE = 1024 * 1024
 
 
@@ -46,8 +46,8 @@ class ClusterEngine:
         self._members, self._carrier, self._blobs = members, carrier, blobs
         self._fetched = fetched
         self._is_closed = threading.Event()
-        self._reserved: dict[str, str] = {}
-        """By run, the node that Ray has kept room on."""
+        self._avoided: dict[str, dict[str, float]] = {}
+        """By run, the nodes that could not start it, and until when they are not asked again."""
 
     def hosts(self) -> Collection[str]:
         """Those that answer. Of the others nobody can say anything but that their leases end."""
@@ -64,13 +64,18 @@ class ClusterEngine:
         }
         placed = {}
         for run in runs:
-            fit = {one.ray.id: name for name, one in able.items() if _has_python(one, run)}
+            avoided = self._avoided_by(run.id)
+            fit = {
+                one.ray.id: name
+                for name, one in able.items()
+                if name not in avoided and _has_python(one, run)
+            }
             try:
                 found = self._reserve(run, list(fit)) if fit else None
             except Unavailable:
                 break  # `trouble` says why; those that have a place keep it
             if found in fit:
-                placed[run.id] = self._reserved[run.id] = fit[found]
+                placed[run.id] = fit[found]
         return placed
 
     def prepare(self, job: Job, progress: Progress | None) -> Prepared:
@@ -78,7 +83,7 @@ class ClusterEngine:
         if self._is_closed.is_set():
             raise CannotPrepareNow("The server is stopping.")
         ask = partial(self._members.call, host)
-        with _told_as_passing():
+        with self._avoiding(job.run), _told_as_passing():
             self._hand_over(host, job.version.archive)
             body = frames.Prepare(job, may_install=progress is not None)
             said = ask("prepare", body, frames.Preparing)
@@ -99,7 +104,8 @@ class ClusterEngine:
         to = self._members.get(job.run.host).says.public_key
         sealed = sealing.seal(msgspec.msgpack.encode(given), to)
         body = frames.Start(job, sealed)
-        self._members.call(job.run.host, "start", body, type(None), STARTED_WITHIN)
+        with self._avoiding(job.run):
+            self._members.call(job.run.host, "start", body, type(None), STARTED_WITHIN)
 
     def stop(self, run: Run, *, now: bool = False) -> None:
         body = frames.Stop(run, now)
@@ -149,29 +155,35 @@ class ClusterEngine:
 
     # Rooms
 
-    def keep_rooms(self, runs: Sequence[Run]) -> None:
-        """Of what already runs, before anything else is placed: this server, or Ray's head, may be
-        new."""
-        members = self._members.all()
+    def keep_rooms(self, runs: Sequence[Run]) -> set[str]:
+        """Of what runs: this server, its bridge, or Ray on a node may be new. The runs that have
+        one, of which some may have ended."""
+        members, known = self._members.all(), self._carrier.reserved()
         for run in runs:
-            if run.id not in self._reserved and run.host in members:
+            if run.id not in known and run.host in members:
                 self._reserve(run, [members[run.host].ray.id])
-                self._reserved[run.id] = run.host
-
-    def rooms(self) -> set[str]:
-        """The runs that have one."""
-        return set(self._reserved)
+        return set(known)
 
     def give_back(self, runs: Iterable[str]) -> None:
         """Rooms of runs that have ended."""
         over = set(runs)
         self._carrier.release(over)
         for run_id in over:
-            self._reserved.pop(run_id, None)
+            self._avoided.pop(run_id, None)
 
-    def forget_rooms(self) -> None:
-        """Another server has them by now."""
-        self._reserved.clear()
+    @contextmanager
+    def _avoiding(self, run: Run) -> Iterator[None]:
+        """A node that could not prepare or start it is not asked again for a while."""
+        try:
+            yield
+        except (CannotPrepareNow, CannotLaunchNow):
+            until = time.monotonic() + AVOIDED_FOR
+            self._avoided.setdefault(run.id, {})[run.host or ""] = until
+            raise
+
+    def _avoided_by(self, run_id: str) -> set[str]:
+        now = time.monotonic()
+        return {name for name, until in self._avoided.get(run_id, {}).items() if until > now}
 
     def _reserve(self, run: Run, among: list[str]) -> str | None:
         cpu, memory = run.cpu_milli / 1000, run.memory_mb * MEGABYTE

@@ -19,6 +19,8 @@ from tapeline.runs.cluster.bridge import Bridge
 from tapeline.runs.cluster.cluster_engine import ClusterEngine
 from tapeline.runs.cluster.joining import Membership
 from tapeline.runs.cluster.members import Member, Members
+from tapeline.runs.engines import model_files
+from tapeline.runs.engines.model_files import Doomed, Remains
 from tapeline.runs.engines.stopping_here import Proof
 from tapeline.runs.heartbeat import Heartbeat
 from tapeline.runs.holding.holds import Hold
@@ -110,9 +112,12 @@ class ClusterRunner:
         SharedKeys(store, settings.data / "keys", means.cipher, self.host_name, background)
         self._listening: set[str] = set()
         self._said: dict[str, described_hosts.Description] = {}
-        self._kept_rooms = False
         self._servers: list[Server] = []
         self._work = background.loop("nodes", self._turn, every=REFRESHED_EVERY, within=WITHIN)
+        background.loop(
+            "remains", self._clear_remains, every=model_files.EVERY, within=model_files.WITHIN,
+            once=True,
+        )  # fmt: skip
         background.loop("ray", self._stay_member, every=REFRESHED_EVERY, within=WITHIN)
 
     # What the rest of the server asks
@@ -177,26 +182,38 @@ class ClusterRunner:
         self._servers = await self._means.store.read(_servers, self._means.store.database)
         await asyncio.to_thread(self._members.refresh, self._work)
         members = self._members.all()
-        if not self._kept_rooms and members:
-            launched = await self._means.store.read(run_records.launched_on, *members)
-            await asyncio.to_thread(self._engine.keep_rooms, launched)
-            self._kept_rooms = True
-        rooms = self._engine.rooms()
-        if over := rooms - await self._means.store.read(run_records.open_among, rooms):
-            await asyncio.to_thread(self._engine.give_back, over)
+        await self._keep_rooms(list(members))
         cores = sum(one.ray.cpu for one in members.values())
         self._supervising.set_slots(self._means.settings.backtest_slots or max(1, int(cores)))
         for name, member in members.items():
             await self._describe(name, member)
             self._listen(name)
 
+    async def _keep_rooms(self, names: list[str]) -> None:
+        """Ray knows how much room the models take, and none for those that have ended."""
+        store = self._means.store
+        launched = await store.read(run_records.launched_on, *names)
+        rooms = await asyncio.to_thread(self._engine.keep_rooms, launched)
+        if over := rooms - await store.read(run_records.open_among, rooms):
+            await asyncio.to_thread(self._engine.give_back, over)
+
+    async def _clear_remains(self) -> None:
+        """The files of deleted models, on every node that answers."""
+        for name in self._members.all():
+            ask = partial(self._members.call, name)
+            try:
+                remains = await asyncio.to_thread(ask, "remains", None, Remains)
+                doomed = await self._means.store.read(model_files.doomed, remains)
+                if doomed != Doomed():
+                    await asyncio.to_thread(ask, "discard", doomed, type(None))
+            except Problem as error:
+                self._work.note(error, f"node {name}", is_ours=False)
+
     def _rest(self) -> None:
         """Another server leads: it has its own way to the nodes."""
         if self._members.all():
             self._members.forget()
-            self._engine.forget_rooms()
             self._carrier.close()
-        self._kept_rooms = False
         self._said.clear()
 
     async def _describe(self, name: str, member: Member) -> None:

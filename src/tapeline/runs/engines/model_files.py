@@ -37,17 +37,57 @@ def keep_removing(background: Background, store: Store, data: Path) -> None:
     background.loop("remains", turn, every=EVERY, within=WITHIN)
 
 
+class Remains(msgspec.Struct, frozen=True):
+    """What lies on a host's disk, by its owners."""
+
+    launched: list[str]
+    owners: list[str]
+    archives: list[str]
+    environments: dict[str, Made]
+
+
+class Doomed(msgspec.Struct, frozen=True):
+    """What of that nobody owns any more."""
+
+    models: list[str] = []
+    archives: list[str] = []
+    environments: list[str] = []
+
+
 def remove(store: Store, data: Path) -> None:
     """Remove the files of deleted models, except those of runs that are still ending."""
     # List first, query after: by then, an archive unpacked for a new version has its row.
-    launched, owners, archives = of_runs(data), of_models(data), _names(data / "versions")
-    if launched - store.read_now(_known, launched):
-        return  # the supervisor ends those first: they may still write to their files
-    for model in store.read_now(_deleted, owners):
+    remains = found(data)
+    discard(data, store.read_now(doomed, remains))
+
+
+def found(data: Path) -> Remains:
+    return Remains(
+        sorted(of_runs(data)),
+        sorted(of_models(data)),
+        sorted(_names(data / "versions") | _names(data / "archives")),
+        of_tenants(data),
+    )
+
+
+def doomed(connection: Connection, remains: Remains) -> Doomed:
+    launched = set(remains.launched)
+    if launched - _known(connection, launched):
+        return Doomed()  # the supervisor ends those first: they may still write to their files
+    return Doomed(
+        sorted(_deleted(connection, set(remains.owners))),
+        sorted(versions.unused(connection, remains.archives)),
+        _orphaned(connection, remains.environments),
+    )
+
+
+def discard(data: Path, some: Doomed) -> None:
+    for model in some.models:
         _remove_model(data, model)
-    for archive in store.read_now(versions.unused, sorted(archives)):
-        foreign_files.remove(data / "versions" / archive)
-    for environment in store.read_now(_orphaned, of_tenants(data)):
+    for archive in some.archives:
+        for folder in ("versions", "archives"):
+            foreign_files.remove(data / folder / archive)
+    for environment in some.environments:
         _remove_environment(data, environment)
 
 

@@ -29,7 +29,8 @@ log = Log(__name__)
 SOCKET = "node.sock"
 LOCK = "node.lock"
 AT_ONCE = 24  # requests; installations have threads of their own
-STARTED_AGAIN, NOT_OURS = 0, 1
+STARTED_AGAIN = 0
+TIDIED_EVERY = 3600.0  # seconds
 
 
 def main() -> int:
@@ -57,6 +58,11 @@ async def _live(data: Path) -> None:
     background, pool = Background(), threads(AT_ONCE, "node")
     work = NodeWork(data, _name(data), loop, background)
     bell = Bell(data / "runs", work.rung, background)
+
+    async def tidy() -> None:
+        await asyncio.to_thread(work.tidy)
+
+    background.loop("tidying", tidy, every=TIDIED_EVERY, first_after=TIDIED_EVERY, within=900.0)
     older = older_hosts.authority(data / "keys").context()
     forwarding = Forwarding(data / "runs", work.servers, older)
     await forwarding.open()

@@ -21,10 +21,11 @@ from tapeline.background import Background
 from tapeline.errors import CannotLaunchNow, Conflict, Problem, Unavailable
 from tapeline.logs import Log
 from tapeline.runs import pythons_of_hosts
-from tapeline.runs.engines import host_check, making, stopping_here
+from tapeline.runs.engines import host_check, making, model_files, stopping_here
 from tapeline.runs.engines.engine import LaunchSecrets, NeedsInstalling
 from tapeline.runs.engines.host_check import Host
 from tapeline.runs.engines.local import LocalEngine
+from tapeline.runs.engines.model_files import Doomed, Remains
 from tapeline.runs.engines.stopping_here import Launched
 from tapeline.runs.environments import interpreters
 from tapeline.runs.journals.records import Record
@@ -41,7 +42,7 @@ from tapeline.store.blobs import Blobs
 log = Log(__name__)
 
 OPENING, KEY, TERM = "opening", "sealing.key", "term"
-PIECE = 8_000_000
+PIECE = 90_000  # bytes: what is larger goes through Ray's own store, and stays in its memory
 GRANTED_WITHIN, LONGEST_WAIT = 30.0, 30.0  # seconds
 
 
@@ -97,6 +98,11 @@ class NodeWork:
         """Installations end; models live on, for as long as their leases do."""
         if self._engine is not None:
             self._engine.close()
+
+    def tidy(self) -> None:
+        """From time to time: free disk space by deleting files that can be made again."""
+        if self._engine is not None:
+            self._engine.clean_up()
 
     def rung(self, names: set[str]) -> None:
         """By their shims."""
@@ -240,6 +246,16 @@ class NodeWork:
         self._started.pop(run_id, None)
         engine = self._opened()
         engine.clear(self.name, run_id)
+
+    def do_remains(self, _body: bytes) -> Remains:
+        """What lies here, of which the server knows what was deleted."""
+        return model_files.found(self._data)
+
+    def do_discard(self, body: bytes) -> None:
+        some = frames.read(body, Doomed)
+        for name in (*some.models, *some.archives, *some.environments):
+            _plain(name)
+        model_files.discard(self._data, some)
 
     def do_proof(self, body: bytes) -> stopping_here.Proof:
         return stopping_here.proof(self._data, frames.read(body, Launched))

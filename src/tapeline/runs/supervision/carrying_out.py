@@ -150,6 +150,7 @@ class CarryingOut:
             return
         except CannotPrepareNow as error:
             await self._log_wait(run, error)
+            await self._let_others_try(run)
             raise
         if job.version.lock != prepared.lock:
             await self._store.write(launching.remember_lock, job.version, prepared.lock)
@@ -181,6 +182,7 @@ class CarryingOut:
             # The host's fault: it is retried without a limit, and does not count as a crash.
             await self._store.write(launching.withdraw, launched)
             await self._log_wait(run, error)
+            await self._let_others_try(run)
             raise
         except CannotLaunch as error:
             log.error("run_not_launched", run=run.id, reason=error.message)
@@ -190,6 +192,12 @@ class CarryingOut:
             await asyncio.sleep(RETRY)
         else:
             self.memory.launches[run.id].append(now)
+
+    async def _let_others_try(self, run: Run) -> None:
+        """Where there are others: a run with a lease may start on any node."""
+        if self._lease is not None:
+            self.memory.ready.pop(run.id, None)
+            await self._store.write(launching.give_back, run)
 
     async def _log_wait(self, run: Run, error: Problem) -> None:
         """Once for each reason."""

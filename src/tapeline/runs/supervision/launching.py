@@ -139,6 +139,15 @@ def withdraw(connection: Connection, run: Run) -> None:
     )
 
 
+def give_back(connection: Connection, run: Run) -> None:
+    """Its host cannot start it now, and another may."""
+    connection.execute(
+        update(runs)
+        .where(runs.c.id == run.id, runs.c.fence.is_(None), runs.c.ended_at.is_(None))
+        .values(host=None, state="pending")
+    )
+
+
 def of(job: Job, run: Run) -> Job:
     """The same job for the run as it is now."""
     return msgspec.structs.replace(job, run=run)
