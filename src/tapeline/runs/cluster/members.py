@@ -60,6 +60,7 @@ class Members:
         self._known: dict[str, Member] = {}
         self._threads: ThreadPoolExecutor = threads(AT_ONCE, "nodes")
         self._refreshing = threading.Lock()
+        self._retired: set[str] = set()
         self.refreshed_at = -float("inf")
 
     def all(self) -> dict[str, Member]:
@@ -116,12 +117,21 @@ class Members:
         try:
             said = self._ask(ray, "describe", None, Says, DESCRIBED_WITHIN)
             opening = self._opening(said.name)
-            if said.version == __version__ and said.opened != frames.digest(opening):
+            if said.version != __version__:
+                self._retire(ray)
+            elif said.opened != frames.digest(opening):
                 self._ask(ray, "open", opening, type(None), OPENED_WITHIN)
                 said = self._ask(ray, "describe", None, Says, DESCRIBED_WITHIN)
         except (Problem, OSError, msgspec.MsgspecError) as error:
             return error
         return said
+
+    def _retire(self, ray: RayNode) -> None:
+        """A process of another version ends. Once for each time that Ray was started there: if that
+        is what is installed, it comes back."""
+        if ray.id not in self._retired:
+            self._retired.add(ray.id)
+            self._ask(ray, "retire", None, type(None), DESCRIBED_WITHIN)
 
     def _ask(self, ray: RayNode, method: str, body: object, type_: type[T], within: float) -> T:
         frame = frames.ask(method, self._term(), body)

@@ -57,6 +57,7 @@ async def _live(data: Path) -> None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     background, pool = Background(), threads(AT_ONCE, "node")
     work = NodeWork(data, _name(data), loop, background)
+    work.on_retire = ended.set
     bell = Bell(data / "runs", work.rung, background)
 
     async def tidy() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from tapeline.clock import BOOT_ID
 from tapeline.errors import CannotLaunchNow, Unavailable
 from tapeline.logs import Log
 from tapeline.runs import leases
@@ -42,7 +43,8 @@ class Renewed(msgspec.Struct, frozen=True):
 
 class Renewing:
     def __init__(self, folder: Path, servers: Servers, name: str) -> None:
-        self.file = _private(folder, name) / FILE
+        # Of this start of the machine: the clock of the deadlines begins anew with each.
+        self.file = _private(folder, name) / f"{FILE}-{BOOT_ID.read_text().strip()}"
         self.seconds = 6.0
         self.renewed_at: float | None = None
         """By the clock of the deadlines."""

@@ -73,6 +73,7 @@ class NodeWork:
         self.servers = Servers(name)
         self.renewing = Renewing(data / "runs", self.servers, name)
         self.renewing.on_servers = self._meet
+        self.on_retire: Callable[[], None] = lambda: None
         self._data, self._loop, self._background = data, loop, background
         self._key = private_files.read_or_make(data / KEY, sealing.new_key)
         self._opening: Opening | None = None
@@ -137,6 +138,11 @@ class NodeWork:
             public_key=sealing.public_part(self._key),
             opened="" if self._opening is None else frames.digest(self._opening),
         )
+
+    def do_retire(self, _body: bytes) -> None:
+        """End, so that the agent starts the version that is installed now. Models live on."""
+        log.info("node_retires", version=__version__)
+        self._loop.call_soon_threadsafe(self.on_retire)
 
     def do_open(self, body: bytes) -> None:
         opening = frames.read(body, Opening)

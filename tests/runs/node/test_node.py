@@ -1,0 +1,49 @@
+"""The process on a node: who may command it, and that models outlive it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tapeline.errors import Problem
+from tapeline.runs.node import frames
+from tapeline.runs.node.frames import Says
+from tests.runs.engines.contract import FOREVER, Bench
+from tests.runs.engines.node_place import Direct, Node
+
+pytestmark = pytest.mark.heavy
+
+
+@pytest.fixture(scope="module")
+def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
+    made = Node(tmp_path_factory.mktemp("node"))
+    yield made
+    made.close()
+
+
+def ask(node: Node, method: str, term: float) -> Says:
+    answer = Direct(node.data).call("1", frames.ask(method, term), 20.0)
+    return frames.answered(answer, Says)
+
+
+def test_a_model_lives_on_while_the_process_of_its_node_is_replaced(
+    node: Node, tmp_path: Path
+) -> None:
+    bench = Bench(node, tmp_path)
+    run = bench.started(FOREVER)
+    bench.journal(run, until="here")
+    answer = Direct(node.data).call("1", frames.ask("retire", 1.0), 20.0)
+    assert frames.answered(answer, type(None)) is None
+    assert node.process.wait(30) == 0
+    node.start()
+    bench.restart()
+    assert bench.sight(run).alive
+    assert {run.id: run.fence} in node.leases.asked[-3:], "its lease is renewed again"
+    bench.close()
+
+
+def test_a_server_that_led_before_is_refused(node: Node) -> None:
+    assert ask(node, "describe", 5.0).name == "host"
+    with pytest.raises(Problem, match="Another server leads by now"):
+        ask(node, "describe", 4.0)
+    assert ask(node, "describe", 5.0).name == "host"
