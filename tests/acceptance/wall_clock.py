@@ -23,7 +23,7 @@ class WallClock:
             f"PYTHONPATH={home.path}",
             f"LD_PRELOAD={_libfaketime()}",
             f"FAKETIME_TIMESTAMP_FILE={self._ahead}",
-            "FAKETIME_NO_CACHE=1",
+            "FAKETIME_CACHE_DURATION=1",
             "FAKETIME_DONT_FAKE_MONOTONIC=1",
             "NO_FAKE_STAT=1",
         )
