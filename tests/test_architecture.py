@@ -226,6 +226,7 @@ OWNERS_OF_WORK = {
     "http/events/api.py": "the request that it belongs to gets its failure",
     "runs/node/__main__.py": "renews for as long as the process lives, and logs what failed",
     "runs/node/forwarding.py": "the model whose request it carries gets its failure",
+    "runs/node/servers.py": "whoever asks for a lease gets its failure, or the answer of another",
     "runs/node/preparing.py": "the server that follows an installation gets its failure",
     "runs/engines/events_port.py": "the client that says hello gets its failure",
     "tape/append/probe.py": "everyone who asks whether the server is ready gets its answer",

@@ -7,9 +7,9 @@ import tempfile
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,25 +20,47 @@ from tests.cluster.machines import Machine, Network
 from tests.cluster.rays import Rays
 from tests.waiting import wait_for
 
+# Ten times a second it says that it lives, and twice a second it stores an event and says so once
+# that is acknowledged. `who` is one process: a run may be started again under its own name.
 COUNTING = """
-import itertools, os, socket, time
+import itertools, json, os, socket, threading, time, urllib.request
 way = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 model, run = os.environ["TAPELINE_MODEL_ID"], os.environ["TAPELINE_RUN_ID"]
+who = os.urandom(4).hex()
+headers = {"model_id": model, "content-type": "application/json"}
+headers |= {one: os.environ["TAPELINE_" + one.upper()] for one in ("api_key", "api_pass")}
+def tell(what, number):
+    way.sendto(f"{what} {model} {run} {who} {number}".encode(), ("WITNESS", PORT))
+def store():
+    for number in itertools.count():
+        body = json.dumps({"line": f"stored {who} {number} end", "type": "stdout"}).encode()
+        url = os.environ["TAPELINE_URL"] + "/v1/live/log"
+        try:
+            urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=5).read()
+        except OSError:
+            pass
+        else:
+            tell("stored", number)
+        time.sleep(0.5)
+threading.Thread(target=store, daemon=True).start()
 for number in itertools.count():
-    way.sendto(f"{model} {run} {number}".encode(), ("WITNESS", PORT))
+    tell("lives", number)
     if number % 10 == 0:
-        print("counted", run, number, flush=True)
+        print("counted", who, number, "end", flush=True)
     time.sleep(0.1)
 """
 
 
 class Witness:
-    """Hears every model, and knows when each run was first and last heard."""
+    """Hears every model over a wire that is never cut, and knows when each of its processes was
+    first and last heard, and which events the servers have acknowledged."""
 
     def __init__(self, address: str) -> None:
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.bind((address, 0))
         self.heard: dict[str, dict[str, list[float]]] = defaultdict(dict)
+        self.run_of: dict[str, str] = {}
+        self.stored: dict[str, set[str]] = defaultdict(set)
         self._thread = threading.Thread(target=self._listen, daemon=True)
         self._thread.start()
 
@@ -48,10 +70,10 @@ class Witness:
         return COUNTING.replace("WITNESS", address).replace("PORT", str(port))
 
     def overlaps(self) -> list[str]:
-        """Runs of one model that were heard at the same time."""
+        """Processes of one model that were heard at the same time."""
         found = []
-        for model, runs in self.heard.items():
-            spans = sorted(runs.values())
+        for model, heard in self.heard.items():
+            spans = sorted((first, last, who) for who, (first, last) in heard.items())
             for before, after in pairwise(spans):
                 if after[0] < before[1]:
                     found.append(f"{model}: {before} {after}")
@@ -59,23 +81,26 @@ class Witness:
 
     def runs(self, model: str) -> list[str]:
         """In the order in which they were first heard."""
-        return sorted(self.heard[model], key=lambda run: self.heard[model][run][0])
+        heard = self.heard[model]
+        return list(dict.fromkeys(self.run_of[who] for who in sorted(heard, key=heard.__getitem__)))
+
+    def living(self, model: str, within: float = 1.0) -> list[str]:
+        """Its processes that were heard just now."""
+        now = time.monotonic()
+        return [who for who, span in list(self.heard[model].items()) if now - span[1] < within]
 
     def is_heard(self, model: str, run: str, within: float = 1.0) -> bool:
-        spans = self.heard[model]
-        return run in spans and time.monotonic() - spans[run][1] < within
+        return run in (self.run_of[who] for who in self.living(model, within))
 
     def _listen(self) -> None:
-        while True:
-            try:
-                said, _ = self._socket.recvfrom(1000)
-            except OSError:
-                return
-            if not said:
-                return
-            model, run, _ = said.decode().split()
+        while said := self._socket.recv(1000):
+            what, model, run, who, number = said.decode().split()
+            if what == "stored":
+                self.stored[model].add(f"stored {who} {number} end")
+                continue
             now = time.monotonic()
-            self.heard[model].setdefault(run, [now, now])[1] = now
+            self.run_of[who] = run
+            self.heard[model].setdefault(who, [now, now])[1] = now
 
     def close(self) -> None:
         self._socket.sendto(b"", self._socket.getsockname())
@@ -90,11 +115,44 @@ class Fleet:
     nodes: list[Machine]
     servers: list[Member]
     witness: Witness
-    names: dict[str, Machine] = field(default_factory=dict)
+    cpus: float = 2
+    memory: int | None = None
+    """The room that Ray is told of, on each node; what there is, if not said."""
 
     @property
     def member(self) -> Member:
         return self.servers[0]
+
+    def leading(self) -> Member:
+        wait_for(lambda: any(one.leads() for one in self.servers))
+        return next(one for one in self.servers if one.leads())
+
+    def boot_again(self, node: Machine) -> None:
+        self.network.boot_again(node)
+        self.start_ray(node)
+
+    def start_ray(self, *nodes: Machine) -> None:
+        self.rays.start(*nodes, cpus=self.cpus, memory=self.memory, is_kept=True)
+
+    def boot_head_again(self) -> None:
+        self.network.boot_again(self.rays.head)
+        self.rays.start_head()
+
+    def wait_until_all_live(self, models: Iterable[str], within: float) -> None:
+        """Whichever run of each it is."""
+        for model in models:
+            wait_for(lambda model=model: self.witness.living(model), within)
+
+    def lost(self, model: str) -> dict[str, int]:
+        """Events that were acknowledged, and how often they are on the tape, if not once."""
+        acknowledged = set(self.witness.stored[model])  # before the tape is read: it goes on
+        tape = self.member.trader.client.get(f"/api/models/{model}/tape").text
+        return {one: tape.count(one) for one in acknowledged if tape.count(one) != 1}
+
+    def doubled(self, model: str) -> set[str]:
+        """Printed lines that were stored twice."""
+        lines = self.member.trader.lines(model)
+        return {one for one in lines if one.startswith("counted") and lines.count(one) > 1}
 
     def hosts(self) -> dict[str, dict[str, Any]]:
         return self.member.hosts()
@@ -128,27 +186,38 @@ def _name_of(machine: Machine) -> str:
 
 @contextmanager
 def fleet(
-    folder: Path, postgres_server: str, *, nodes: int, servers: int = 1, cpus: float = 2
+    folder: Path,
+    postgres_server: str,
+    *,
+    nodes: int,
+    servers: int = 1,
+    cpus: float = 2,
+    memory: int | None = None,
+    **variables: str,
 ) -> Iterator[Fleet]:
+    """`variables` are those of the servers."""
     short = tempfile.mkdtemp(prefix="ray")  # paths of sockets have little room
     try:
         with machines.network(folder) as network:
             rays = Rays(network.machine("head"))
             rays.start_head()
             made = [network.machine(f"node{number}") for number in range(nodes)]
-            rays.start(*made, cpus=cpus)
-            witness = Witness(network.here)
+            witness = Witness(network.never_cut)
+            on = Fleet(network, rays, made, [], witness, cpus, memory)
+            on.start_ray(*made)
             own = {
                 **rays.environment,
                 "RAY_TMPDIR": short,
                 "TAPELINE_ENGINE": "ray",
                 "TAPELINE_RAY_ADDRESS": rays.address,
                 "TAPELINE_NODES_PORT": "0",
+                **variables,
             }
             place = folder / "servers"
             place.mkdir()
             with installation(place, postgres_server, servers, [own] * servers) as members:
-                yield Fleet(network, rays, made, members, witness)
+                on.servers += members
+                yield on
             witness.close()
     finally:
         shutil.rmtree(short, ignore_errors=True)

@@ -142,39 +142,65 @@ class Machine:
 
 @dataclass
 class Network:
-    """A switch, the machines at it, and the tests themselves at its first address."""
+    """A switch, the machines at it, and the tests themselves at its first address. A second one is
+    never cut: over it the tests hear what goes on on a machine that nobody else can reach."""
 
     folder: Path
     prefix: str
+    aside: str
     switch: int
+    second_switch: int
     machines: dict[str, Machine] = field(default_factory=dict)
 
     @property
     def here(self) -> str:
         return f"{self.prefix}.1"
 
+    @property
+    def never_cut(self) -> str:
+        """An address of the tests."""
+        return f"{self.aside}.1"
+
     def machine(self, name: str) -> Machine:
+        (self.folder / name).mkdir()
+        return self._boot(name, 10 + len(self.machines))
+
+    def boot_again(self, machine: Machine) -> None:
+        """One that was killed: with its disk and its address, and nothing else."""
+        for switch in (self.switch, self.second_switch):
+            with suppress(AssertionError):  # the kernel takes its time to do it by itself
+                _ip(switch, "link", "del", "dev", machine.name)
+        booted = self._boot(machine.name, int(machine.address.rpartition(".")[2]))
+        machine.holder, machine.started = booted.holder, booted.started
+        self.machines[machine.name] = machine
+
+    def _boot(self, name: str, number: int) -> Machine:
         folder = self.folder / name
-        folder.mkdir()
         holder = _held(("--mount", "--pid", "--fork", "--kill-child", "--mount-proc"), folder)
-        address = f"{self.prefix}.{10 + len(self.machines)}"
+        address = f"{self.prefix}.{number}"
         made = self.machines[name] = Machine(name, address, folder, holder, self.switch)
         _plug(self.switch, name, made.first.pid, "eth0", f"{address}/24")
+        _plug(self.second_switch, name, made.first.pid, "eth1", f"{self.aside}.{number}/24")
         return made
 
 
 @contextmanager
 def network(folder: Path) -> Iterator[Network]:
-    prefix = _free_prefix()
     with ExitStack() as stack:
-        holder = _held((), folder)
-        stack.callback(_end, holder)
-        _ip(holder.pid, "link", "add", "name", "switch", "type", "bridge")
-        _ip(holder.pid, "link", "set", "dev", "switch", "up")
-        _plug(holder.pid, "tests", os.getpid(), f"t{holder.pid}", f"{prefix}.1/24")
-        made = Network(folder, prefix, holder.pid)
+        (prefix, switch), (aside, second) = (_switch(folder, stack) for _ in range(2))
+        made = Network(folder, prefix, aside, switch, second)
         stack.callback(_kill_all, made)
         yield made
+
+
+def _switch(folder: Path, stack: ExitStack) -> tuple[str, int]:
+    prefix = _free_prefix()
+    holder = _held((), folder)
+    stack.callback(_end, holder)
+    _ip(holder.pid, "link", "add", "name", "switch", "type", "bridge")
+    _ip(holder.pid, "link", "set", "dev", "switch", "up")
+    _plug(holder.pid, "tests", os.getpid(), f"t{holder.pid}", f"{prefix}.1/24")
+    return prefix, holder.pid
 
 
 def _kill_all(network: Network) -> None:

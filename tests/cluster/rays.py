@@ -3,6 +3,7 @@
 import secrets
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from tests.waiting import wait_for
 
 ROOT = Path(__file__).parent.parent.parent
 RAY = (sys.executable, "-m", "ray.scripts.scripts")
+KEPT = ("sh", "-c", 'while true; do "$@"; sleep 1; done', "ray")
 PORT = 6379
 UP = 150.0  # seconds that it may take on a busy machine
 # A head that asks its nodes every second, and gives one up after three answers that did not come.
@@ -54,17 +56,25 @@ class Rays:
         )
         wait_for(lambda: self._is_up(self.head), UP)
 
-    def start(self, *machines: Machine, cpus: float = 2) -> None:
-        """All at once: most of it is waiting."""
+    def start(
+        self, *machines: Machine, cpus: float = 2, memory: int | None = None, is_kept: bool = False
+    ) -> None:
+        """All at once: most of it is waiting. Ray ends on a node that its head has given up; one
+        that `is_kept` is started again then, as by the service manager of a real machine."""
+        room = [f"--num-cpus={cpus}", *([] if memory is None else [f"--memory={memory}"])]
         for one in machines:
-            self._start(one, f"--address={self.address}", f"--num-cpus={cpus}")
+            around = KEPT if is_kept else ()
+            self._start(one, f"--address={self.address}", *room, around=around)
         for one in machines:
             wait_for(lambda one=one: self._is_up(one), UP)
 
-    def _start(self, machine: Machine, *options: str) -> subprocess.Popen[bytes]:
+    def _start(
+        self, machine: Machine, *options: str, around: Sequence[str] = ()
+    ) -> subprocess.Popen[bytes]:
         (machine.folder / "output").unlink(missing_ok=True)
         own = (f"--node-ip-address={machine.address}", "--object-store-memory=80000000")
-        return machine.start(*RAY, "start", "--block", *own, *options, environment=self.environment)
+        command = (*around, *RAY, "start", "--block", *own, *options)
+        return machine.start(*command, environment=self.environment)
 
     def _is_up(self, machine: Machine) -> bool:
         said = (machine.folder / "output").read_text("utf-8", "replace")

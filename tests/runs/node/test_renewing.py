@@ -126,6 +126,18 @@ async def test_servers_that_are_gone_frozen_or_others_are_passed_by(
 
 @pytest.mark.usefixtures("on_disk")
 @in_a_loop
+async def test_a_frozen_server_costs_little_of_the_time_that_a_lease_has(
+    api: LeaseServer, tmp_path: Path
+) -> None:
+    listener, silent = frozen()
+    with listener:
+        made, began = of_node(tmp_path, silent, api.where), elapsed()
+        await made.grant("a", 1)
+        assert elapsed() - began < made.seconds / 3, "a renewal that is due comes in time"
+
+
+@pytest.mark.usefixtures("on_disk")
+@in_a_loop
 async def test_without_any_server_nothing_is_promised(tmp_path: Path) -> None:
     made = of_node(tmp_path, Server("127.0.0.1", 1, meeting_point.certificate()[1]))
     with pytest.raises(NoServer):

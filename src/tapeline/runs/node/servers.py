@@ -2,7 +2,7 @@
 
 import asyncio
 import ssl
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from time import CLOCK_BOOTTIME, clock_gettime
 from typing import Any
@@ -16,7 +16,10 @@ NAME = "tapeline"
 """In the certificates of API servers; a node knows each by the certificate itself."""
 LARGEST_ANSWER = 10_000_000
 CONNECTED_WITHIN = 5.0  # seconds; to one server
+NEXT_AFTER = 0.7
+"""Seconds without an answer after which the next server is asked too."""
 
+Known = tuple[Server, ssl.SSLContext]
 Way = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
@@ -33,7 +36,8 @@ class Servers:
     def __init__(self, name: str) -> None:
         self._name = name
         self._token = ""
-        self._known: list[tuple[Server, ssl.SSLContext]] = []
+        self._known: list[Known] = []
+        self._asking = set[asyncio.Task[Any]]()
 
     @property
     def are_known(self) -> bool:
@@ -49,36 +53,60 @@ class Servers:
     async def connect(self, line: str, within: float = CONNECTED_WITHIN) -> Way:
         """A connection whose requests are those of a run (`run ID`), or of this node (`self`)."""
         until, why = elapsed() + within, "it knows of none yet"
-        for server, context in list(self._known):
+        for known in list(self._known):
             share = max(0.1, min(CONNECTED_WITHIN, until - elapsed()))
             try:
                 async with asyncio.timeout(share):
-                    way = await _opened(server, context, share)
+                    return await self._connect_to(known, line, share)
             except (OSError, TimeoutError) as error:
-                why = f"{server.address}:{server.port} {_said(error)}"
-                continue
-            self._prefer(server)
-            way[1].write(f"node {self._name} {self._token} {line}\n".encode())
-            return way
+                why = f"{known[0].address}:{known[0].port} {_said(error)}"
         raise NoServer(f"This node reaches no API server: {why}.")
 
     async def post(self, path: str, body: object, within: float) -> Any:
-        """At any of them. A server that accepts the connection and then says nothing is frozen:
-        the next one is asked."""
-        until, tried = elapsed() + within, max(1, len(self._known))
-        while True:
-            share = max(0.2, (until - elapsed()) / tried)
-            try:
-                async with asyncio.timeout(share):
-                    return await self._ask(path, body, share * 0.9)
-            except (OSError, TimeoutError, asyncio.IncompleteReadError, ValueError) as error:
-                tried -= 1
-                self._put_last()
-                if tried < 1 or elapsed() >= until:
-                    raise NoServer(f"No API server answers this node: {_said(error)}.") from error
+        """At any of them; what is asked can be asked twice. A server that accepts the connection
+        and then says nothing is frozen, or waits for a database that is slow: nobody knows, so the
+        next one is asked as well, and the first answer counts."""
+        until, why = elapsed() + within, "it knows of none yet"
+        waiting, asking = list(self._known), set[asyncio.Task[Any]]()
+        while (waiting or asking) and (left := until - elapsed()) > 0:
+            if waiting:
+                asking.add(self._begin(self._ask(waiting.pop(0), path, body, left)))
+            done, asking = await asyncio.wait(
+                asking,
+                timeout=min(left, NEXT_AFTER) if waiting else left,
+                return_when=asyncio.FIRST_COMPLETED,
+            )
+            for one in done:
+                if (error := one.exception()) is None:
+                    server, answer = one.result()
+                    self._prefer(server)
+                    return answer
+                why = _said(error)
+            why = why if done else "does not answer in time"
+        raise NoServer(f"No API server answers this node: {why}.")
 
-    async def _ask(self, path: str, body: object, within: float) -> Any:
-        reader, writer = await self.connect("self", within)
+    def _begin(self, asking: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        """It ends by itself, also if nobody waits for it any more: whoever is cancelled in a
+        handshake leaves its connection open."""
+        task = asyncio.create_task(asking)
+        self._asking.add(task)
+        task.add_done_callback(self._asking.discard)
+        task.add_done_callback(lambda one: one.cancelled() or one.exception())
+        return task
+
+    async def _connect_to(self, known: Known, line: str, within: float) -> Way:
+        server, context = known
+        way = await _opened(server, context, within)
+        way[1].write(f"node {self._name} {self._token} {line}\n".encode())
+        return way
+
+    async def _ask(self, known: Known, path: str, body: object, within: float) -> Any:
+        """Who answered, and what."""
+        async with asyncio.timeout(within):
+            return known[0], await self._answer(known, path, body, within)
+
+    async def _answer(self, known: Known, path: str, body: object, within: float) -> Any:
+        reader, writer = await self._connect_to(known, "self", within)
         try:
             content = msgspec.json.encode(body)
             head = f"POST {path} HTTP/1.1\r\nhost: {NAME}\r\nconnection: close\r\n"
@@ -102,9 +130,6 @@ class Servers:
 
     def _prefer(self, server: Server) -> None:
         self._known.sort(key=lambda one: one[0] != server)
-
-    def _put_last(self) -> None:
-        self._known = [*self._known[1:], *self._known[:1]]
 
 
 async def _opened(server: Server, context: ssl.SSLContext, within: float) -> Way:
