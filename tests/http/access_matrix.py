@@ -11,6 +11,8 @@ MATRIX: dict[Route, tuple[int, ...]] = {
     ("GET", "/api/halt"): (200, 403, 403, 403, 403, 401),
     ("POST", "/api/halt"): (200, 403, 403, 403, 403, 401),
     ("POST", "/api/resume"): (200, 403, 403, 403, 403, 401),
+    ("POST", "/api/hosts/{host}/drain"): (200, 403, 403, 403, 403, 401),
+    ("POST", "/api/hosts/{host}/undrain"): (200, 403, 403, 403, 403, 401),
     ("GET", "/api/projects/{project}/halt"): (200, 200, 200, 200, 404, 401),
     # Each who halts it resumes it: all else would be refused.
     ("POST", "/api/projects/{project}/halt"): (200, 200, 200, 403, 404, 401),

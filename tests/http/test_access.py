@@ -18,6 +18,8 @@ from tapeline.ids import new_id
 from tapeline.models import models, published, secrets, versions
 from tapeline.models.archives.manifest import Manifest
 from tapeline.models.plans import Plan
+from tapeline.runs import described_hosts
+from tapeline.runs.described_hosts import Description
 from tapeline.runs.supervision import desired
 from tapeline.sharing.links import links
 from tapeline.sharing.links.choices import Choices
@@ -67,6 +69,7 @@ class Scene:
             "new_password": lambda: PASSWORD,
             "name": lambda: "fresh",
             "secret": lambda: SECRET,
+            "host": self._host,
             "value": lambda: "hidden",
             "role": lambda: "member",
             "positions": lambda: "long_only",
@@ -109,6 +112,11 @@ class Scene:
     def key(self) -> tuple[str, str]:
         """A key of the project with all rights, and its pass."""
         return self._key()
+
+    def _host(self) -> str:
+        known = Description("k3vx8qhmw2td5rfy", "attic", "1.2.3")
+        self.service.store.write_now(described_hosts.describe, known)
+        return known.name
 
     def _teammate(self) -> str:
         person = next(self.teammates)

@@ -7,12 +7,15 @@ from typing import Any
 
 import msgspec
 import pytest
+from sqlalchemy import Connection
 
 from tapeline import compose
 from tapeline.runs import described_hosts, heartbeat
 from tapeline.runs.described_hosts import Description, Node
 from tapeline.runs.pythons_of_hosts import Python
 from tapeline.settings import Settings
+from tapeline.store import facts
+from tapeline.store.backends import common_time
 from tapeline.store.store import Store
 from tests.acceptance.conftest import Home
 
@@ -43,6 +46,11 @@ def describe(store: Store, name: str, node: Node | None, trouble: str = "") -> N
     store.write_now(described_hosts.describe, described)
 
 
+def beat_for_long(connection: Connection, name: str) -> None:
+    """Longer than a slow machine takes to start a command."""
+    facts.put(connection, heartbeat.BEAT + name, repr(common_time.now(connection) + 600))
+
+
 def test_nodes_are_listed_with_what_they_have_left(
     used_home: Home, store: Store, database: str
 ) -> None:
@@ -51,7 +59,7 @@ def test_nodes_are_listed_with_what_they_have_left(
     describe(store, "lost", NODE)
     describe(store, "server", None)
     for name in ("here", "broken"):
-        store.write_now(heartbeat.beat, name)
+        store.write_now(beat_for_long, name)
     shown = used_home.run("cluster", "--database", database).stdout
     lines = {line.split()[0]: line for line in shown.splitlines()}
     assert set(lines) == {"NODE", "here", "broken", "lost"}, "a server is not a node"

@@ -3,12 +3,14 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import msgspec
 import pytest
 
 from tapeline.health import examination
 from tapeline.health.checklist import CHECKS
 from tapeline.runs import described_hosts
-from tapeline.runs.described_hosts import Description
+from tapeline.runs.described_hosts import Description, Node
+from tapeline.runs.pythons_of_hosts import Python
 from tests.conftest import Person, Service, let_in
 
 
@@ -66,3 +68,31 @@ def test_hosts_are_shown_with_what_is_known_of_them(service: Service, operator: 
     assert (shown["machine"], shown["trouble"]) == ("attic", "the disk is full")
     assert shown["state"] == "unreachable", "no server runs as this host"
     assert (shown["running"], shown["drained_at"] is not None) == (0, True)
+    assert (shown["node"], shown["pythons"]) == (None, [])
+
+
+def test_a_node_is_shown_with_what_it_has_and_drained_from_the_page(
+    service: Service, operator: Person
+) -> None:
+    node = Node(
+        address="10.0.0.2", cores=4.0, cores_free=2.5, memory=8_000_000_000,
+        memory_free=6_000_000_000, confinement="bubblewrap",
+    )  # fmt: skip
+    said = msgspec.json.encode(node).decode()
+    pythons = msgspec.json.encode([Python("3.13", "3.13.1", "uv")]).decode()
+    known = Description("n3vx8qhmw2td5rfy", "shed", "1.2.3", "", "", pythons, said)
+    service.store.write_now(described_hosts.describe, known)
+
+    def shown() -> Any:
+        return next(one for one in seen_by(operator)["hosts"] if one["name"] == known.name)
+
+    assert shown()["pythons"] == ["3.13"]
+    assert shown()["node"] == msgspec.structs.asdict(node)
+    answer = operator.post(f"/api/hosts/{known.name}/drain")
+    assert (answer.status_code, answer.json()) == (200, {"host": known.name, "drained": True})
+    assert shown()["drained_at"] is not None
+    by = service.store.read_now(described_hosts.get, known.name).drained_by
+    assert by == "the operator ada@example.com"
+    assert operator.post(f"/api/hosts/{known.name}/undrain").json()["drained"] is False
+    assert shown()["drained_at"] is None
+    assert operator.post("/api/hosts/nobody/drain").status_code == 404

@@ -23,7 +23,8 @@ from tapeline.errors import (
 )
 from tapeline.http.core.endpoint import Access, Endpoint
 from tapeline.http.deployment import halts_api, model_api, source_api, uploads_api, version_files
-from tapeline.http.view import runs_api
+from tapeline.http.view import health_api, runs_api
+from tapeline.runs.described_hosts import NoSuchHost
 from tapeline.watch.halts.declaring import Halted, NotHalted
 from tapeline.watch.incidents.expecting import NameOfPerson
 from tapeline.watch.rules.stored import TooManyRules
@@ -212,5 +213,17 @@ DEPLOY_ROUTES: tuple[Endpoint, ...] = (
         writes=halts_api.resume_all,
         access=Access.OPERATOR,
         errors=(Forbidden, *of_resuming),
+    ),
+    post(
+        "/api/hosts/{host}/drain",
+        writes=health_api.drain_host,
+        access=Access.OPERATOR,
+        errors=(Forbidden, NoSuchHost),
+    ),
+    post(
+        "/api/hosts/{host}/undrain",
+        writes=health_api.undrain_host,
+        access=Access.OPERATOR,
+        errors=(Forbidden, NoSuchHost),
     ),
 )

@@ -3,9 +3,11 @@
 from typing import Annotated
 
 import msgspec
+from sqlalchemy import Connection
 from starlette.responses import Response
 
 from tapeline import __version__
+from tapeline.accounts import audit
 from tapeline.background import State as Work
 from tapeline.errors import Unavailable
 from tapeline.health.examination import Row
@@ -13,7 +15,8 @@ from tapeline.health.verdict import State
 from tapeline.http.core.answers import Gives
 from tapeline.http.core.endpoint import Call
 from tapeline.http.core.services import Services
-from tapeline.runs import hosts
+from tapeline.runs import described_hosts, hosts, pythons_of_hosts
+from tapeline.runs.described_hosts import Node
 from tapeline.store.backends.slowest import Slow
 
 
@@ -64,6 +67,15 @@ class ShownHost(msgspec.Struct, kw_only=True):
     """Runs that have not ended."""
     drained_at: float | None
     forgotten_by: str | None
+    pythons: list[str]
+    """Versions, such as 3.13; empty for one that has not said them."""
+    node: Node | None
+    """What is only known of a node of a cluster; null for a server."""
+
+
+class Drained(msgspec.Struct):
+    host: str
+    drained: bool
 
 
 async def show_health(call: Call) -> Annotated[Response, Gives(ShownHealth)]:
@@ -85,6 +97,22 @@ async def show_health(call: Call) -> Annotated[Response, Gives(ShownHealth)]:
     return Response(msgspec.json.encode(shown), media_type="application/json", headers=headers)
 
 
+def drain_host(connection: Connection, call: Call) -> Drained:
+    """From now on a host takes no runs, and its live models move to other hosts one by one."""
+    name = call.path("host")
+    described_hosts.drain(connection, name, f"the operator {call.actor.label}")
+    audit.record(connection, call.actor, "host_drained", f"host:{name}")
+    return Drained(name, True)
+
+
+def undrain_host(connection: Connection, call: Call) -> Drained:
+    """Let a host take runs again."""
+    name = call.path("host")
+    described_hosts.undrain(connection, name)
+    audit.record(connection, call.actor, "host_undrained", f"host:{name}")
+    return Drained(name, False)
+
+
 async def _hosts(services: Services) -> list[ShownHost]:
     """None while the database is away: the rows say that."""
     database, here = services.store.database, services.runner.host_name
@@ -103,6 +131,8 @@ async def _hosts(services: Services) -> list[ShownHost]:
             running=one.running,
             drained_at=one.host.drained_at,
             forgotten_by=one.host.forgotten_by,
+            pythons=[python.version for python in pythons_of_hosts.of(one.host)],
+            node=described_hosts.node_of(one.host),
         )
         for one in found
     ]

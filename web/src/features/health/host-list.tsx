@@ -3,6 +3,8 @@ import type { Schemas } from "~/api/client";
 import { plural } from "~/format/numbers";
 import { Panel } from "~/ui/panel";
 import { Time } from "~/ui/time";
+import { DrainButton } from "./drain-button";
+import { NodeFacts } from "./node-facts";
 import { StateDot } from "./state-dot";
 import type { State } from "./states";
 
@@ -14,10 +16,39 @@ function colour(host: Host): State {
   return host.state === "well" ? "green" : "yellow";
 }
 
+/** Nodes of a cluster apart from the servers, which run no models then. */
 export function HostList({ hosts, here }: { hosts: Host[]; here: string }) {
+  const nodes = hosts.filter((host) => host.node);
+  const servers = hosts.filter((host) => !host.node);
+  const severalRun = nodes.length === 0 && servers.length > 1;
+  return (
+    <>
+      <Hosts title="Nodes" hosts={nodes} here={here} drains />
+      <Hosts
+        title={nodes.length > 0 ? "Servers" : "Hosts"}
+        hosts={servers}
+        here={here}
+        drains={severalRun}
+      />
+    </>
+  );
+}
+
+function Hosts({
+  title,
+  hosts,
+  here,
+  drains,
+}: {
+  title: string;
+  hosts: Host[];
+  here: string;
+  /** Whether models of one could move to another. */
+  drains: boolean;
+}) {
   if (hosts.length === 0) return null;
   return (
-    <Panel title="Hosts" flush>
+    <Panel title={title} flush>
       <ul>
         {hosts.map((host) => (
           <li
@@ -31,17 +62,26 @@ export function HostList({ hosts, here }: { hosts: Host[]; here: string }) {
                 {host.name === here && <span className="font-normal text-soft"> (this one)</span>}
               </span>
             </span>
-            <span className="min-w-0 text-soft [overflow-wrap:anywhere]">
+            <div className="min-w-0 text-soft [overflow-wrap:anywhere]">
               <Standing host={host} />
-            </span>
-            <span className="num whitespace-nowrap sm:text-right">
-              {plural(host.running, "run")}
-            </span>
+              {host.node && <NodeFacts host={host} node={host.node} />}
+            </div>
+            <div className="flex items-center gap-3 sm:flex-col sm:items-end">
+              <span className="num whitespace-nowrap">{plural(host.running, "run")}</span>
+              {drains && host.state !== "forgotten" && <DrainButton host={host} />}
+            </div>
           </li>
         ))}
       </ul>
     </Panel>
   );
+}
+
+function afterwards(host: Host): string {
+  if (host.running === 0) return ".";
+  return host.node
+    ? ": its models end with their leases, and go on elsewhere."
+    : ": nobody knows whether its models run.";
 }
 
 function Standing({ host }: { host: Host }) {
@@ -58,8 +98,8 @@ function Standing({ host }: { host: Host }) {
               since <Time at={host.seen_at} />
             </>
           )}
-          {host.running > 0 ? ": nobody knows whether its models run." : "."} If the machine is gone
-          for good: <code>tapeline hosts forget {host.name}</code>.
+          {afterwards(host)} If the machine is gone for good:{" "}
+          <code>tapeline hosts forget {host.name}</code>.
         </>
       )}
       {host.state === "forgotten" && `Declared gone by ${host.forgotten_by}.`}

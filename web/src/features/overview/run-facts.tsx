@@ -4,6 +4,7 @@ import * as ask from "~/api/queries";
 import { statusOf } from "~/features/model/status";
 import { bytes, cores, integer, memory as planMemory } from "~/format/numbers";
 import { lasting, utc } from "~/format/times";
+import { Meter } from "~/ui/meter";
 import { Empty, Fact, Notice, Panel } from "~/ui/panel";
 import { Time, useNow } from "~/ui/time";
 
@@ -112,21 +113,4 @@ export function UsageFacts({ model }: { model: ask.Model }) {
 function Uptime({ since }: { since: number | null }) {
   const now = useNow(1);
   return since === null ? "–" : <span title={`Since ${utc(since)}`}>{lasting(now - since)}</span>;
-}
-
-function Meter({ used, most, text }: { used: number | null; most: number | null; text: string }) {
-  const share = used !== null && most ? Math.min(1, used / most) : null;
-  return (
-    <span className="block">
-      {text}
-      {share !== null && (
-        <span aria-hidden="true" className="mt-1 block h-1 overflow-hidden rounded-full bg-hover">
-          <span
-            className={`block h-full rounded-full ${share > 0.9 ? "bg-bad" : "bg-accent"}`}
-            style={{ width: `${Math.max(2, share * 100)}%` }}
-          />
-        </span>
-      )}
-    </span>
-  );
 }
