@@ -9,13 +9,15 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, select
 
 from tapeline.runs import heartbeat, pythons_of_hosts
-from tapeline.runs.described_hosts import Host
+from tapeline.runs.described_hosts import Host, node_of
 from tapeline.runs.run import Run
 from tapeline.runs.silent_hosts import Silence
 from tapeline.store.backends import common_time
 from tapeline.store.backends.database import Database
 from tapeline.store.rows import record
 from tapeline.store.tables.runs import hosts
+
+MEGABYTE = 1024 * 1024
 
 
 def reasons(
@@ -28,13 +30,15 @@ def reasons(
     known = {row.name: record(Host, row) for row in connection.execute(select(hosts))}
     answering = heartbeat.up(connection, database, known) | {here}
     up = {name: one for name, one in known.items() if name in answering}
+    # Where there are nodes, servers run no models, whatever they were before.
+    takers = {name: one for name, one in known.items() if one.node} or known
     answer, now = {}, common_time.now(connection)
     for run in there:
         if run.host is not None:
             said = unwell(up.get(run.host))
         else:
             is_ready = run.desired == "running" and (run.due_at is None or run.due_at < now)
-            said = _nobody_takes(connection, known, up, run) if is_ready and known else None
+            said = _nobody_takes(connection, takers, up, run) if is_ready and known else None
         if said is not None:
             answer[run.id] = said
     return answer
@@ -88,7 +92,24 @@ def _nobody_takes(
     if all(one.trouble for one in taking):
         said = "; ".join(f"{one.name}: {one.trouble}" for one in taking)
         return f"It waits for a host. Those that could run it can start nothing now: {said}."
+    if run.kind != "backtest" and not any(_has_room(one, run) for one in taking):
+        cores = "1 core" if run.cpu_milli == 1000 else f"{run.cpu_milli / 1000:g} cores"
+        return (
+            f"It waits for room: its plan takes {cores} and {run.memory_mb} MB,"
+            " and no node that could run it has both free."
+            " Stop another model, add a node, or deploy it with a smaller plan."
+        )
     return None
+
+
+def _has_room(host: Host, run: Run) -> bool:
+    """A host that is not a node takes whatever it is given."""
+    if host.trouble:
+        return False
+    if (node := node_of(host)) is None:
+        return True
+    memory = run.memory_mb * MEGABYTE
+    return node.cores_free * 1000 >= run.cpu_milli and node.memory_free >= memory
 
 
 def _may_have(host: Host, run: Run) -> bool:

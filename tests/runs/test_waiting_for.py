@@ -1,0 +1,61 @@
+"""What a run of a cluster waits for: nodes alone can take it, and one of them needs room."""
+
+import msgspec
+import pytest
+from sqlalchemy import Connection
+
+from tapeline.runs import described_hosts, heartbeat, waiting_for
+from tapeline.runs.described_hosts import Description, Node
+from tapeline.runs.pythons_of_hosts import Python
+from tapeline.runs.run import Run
+from tapeline.store import facts
+from tapeline.store.backends import common_time
+from tapeline.store.store import Store
+
+pytestmark = pytest.mark.databases("postgresql")
+
+PYTHONS = msgspec.json.encode([Python("3.11", "3.11.2", "system")]).decode()
+RUN = Run(
+    id="r", model_id="m", version_id="v", kind="live", state="pending", desired="running",
+    reason="", plan="small", memory_mb=1024, cpu_milli=1000, python_version="3.11",
+    created_at=1.0, created_by="ada",
+)  # fmt: skip
+
+
+def there(connection: Connection, name: str, node: Node | None) -> None:
+    said = "" if node is None else msgspec.json.encode(node).decode()
+    pythons = "" if node is None else PYTHONS  # a server of a cluster says nothing of its own
+    described = Description(name, name, "1", "", "", pythons, said)
+    described_hosts.describe(connection, described)
+    facts.put(connection, heartbeat.BEAT + name, repr(common_time.now(connection) + 600))
+
+
+def node(cores_free: float, memory_free: int = 10**10) -> Node:
+    return Node(
+        address="10.0.0.2", cores=4, cores_free=cores_free, memory=10**10,
+        memory_free=memory_free, confinement="",
+    )  # fmt: skip
+
+
+def said(store: Store, run: Run = RUN) -> str | None:
+    return store.read_now(waiting_for.reasons, store.database, "server", [run]).get(run.id)
+
+
+def test_a_run_waits_for_room_on_nodes_and_says_so(store: Store) -> None:
+    store.write_now(there, "server", None)
+    store.write_now(there, "one", node(0.5))
+    store.write_now(there, "two", node(4, memory_free=1_000_000))
+    assert "waits for room: its plan takes 1 core and 1024 MB" in (said(store) or "")
+    waiting = msgspec.structs.replace(RUN, kind="backtest")
+    assert said(store, waiting) is None, "it is in the queue"
+    store.write_now(there, "two", node(1))
+    assert said(store) is None
+
+
+def test_a_server_beside_nodes_is_none_that_could_take_it(store: Store) -> None:
+    store.write_now(there, "server", None)
+    store.write_now(there, "one", node(4))
+    other = msgspec.structs.replace(RUN, python_version="3.7")
+    assert "no host has it any more" in (said(store, other) or "")
+    store.write_now(described_hosts.drain, "one", "an operator")
+    assert "these are drained: one" in (said(store) or "")
