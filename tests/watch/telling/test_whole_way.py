@@ -115,7 +115,7 @@ def test_somebody_is_called_only_if_nobody_acknowledges(model: Model, receiver: 
     def calling(after: str) -> list[Any]:
         return [{"tell": ["first"]}, {"tell": ["second"], "after": after}]
 
-    known = watching.add(model, "no-log", lasting="1s", name="known", do=calling("1m"))
+    known = watching.add(model, "no-log", lasting="1s", name="known", do=calling("1h"))
     log_line(model)
     incident = watching.fires(model, known)["incident_id"]
     assert "escalated" in messages(model, incident)

@@ -43,7 +43,7 @@ log = Log(__name__)
 
 OPENING, KEY, TERM = "opening", "sealing.key", "term"
 PIECE = 90_000  # bytes: what is larger goes through Ray's own store, and stays in its memory
-GRANTED_WITHIN, LONGEST_WAIT = 30.0, 30.0  # seconds
+GRANTED_WITHIN, LONGEST_WAIT, LAST_ANSWER = 30.0, 30.0, 0.5  # seconds
 
 
 class LeadsNoMore(Conflict):
@@ -142,7 +142,8 @@ class NodeWork:
     def do_retire(self, _body: bytes) -> None:
         """End, so that the agent starts the version that is installed now. Models live on."""
         log.info("node_retires", version=__version__)
-        self._loop.call_soon_threadsafe(self.on_retire)
+        # Not before whoever asked has its answer.
+        self._loop.call_soon_threadsafe(self._loop.call_later, LAST_ANSWER, self.on_retire)
 
     def do_open(self, body: bytes) -> None:
         opening = frames.read(body, Opening)
