@@ -55,3 +55,20 @@ def test_what_is_deleted_leaves_nothing_on_its_node(three: Fleet) -> None:
     three.member.trader.post("/model/delete", json=said)
     wait_for(lambda: not (data / "state" / model).exists(), 60)
     assert not (data / "runs" / "locks" / model).exists()
+
+
+def test_models_live_on_without_the_head_of_ray_and_the_nodes_say_what_is_missing(
+    three: Fleet,
+) -> None:
+    """The last one here: this cluster has no head any more."""
+    model = three.deploy()
+    run = three.wait_until_counted(model)
+    three.rays.head.kill()
+
+    def is_told() -> bool:
+        nodes = [one for name, one in three.hosts().items() if name != three.member.name]
+        return all("Ray does not reach it" in one["trouble"] for one in nodes)
+
+    wait_for(is_told, 120)
+    assert three.witness.is_heard(model, run)
+    assert three.member.newest(model)["run_id"] == run

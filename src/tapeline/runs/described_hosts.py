@@ -5,6 +5,7 @@ knows that.
 """
 
 import time
+from collections.abc import Collection
 
 import msgspec
 from sqlalchemy import Connection, select, update
@@ -16,6 +17,9 @@ from tapeline.store.tables.runs import hosts
 
 DECLARED_GONE = "was declared gone by"
 """In the reason for which a run ended that nobody can say more about."""
+
+
+NOT_IN_RAY = "Ray does not reach it; start Ray there again if it has ended. Its models live on"
 
 
 class NoSuchHost(Missing):
@@ -71,6 +75,23 @@ def describe(connection: Connection, said: Description) -> None:
     connection.execute(
         row.on_conflict_do_update(index_elements=["name"], set_={**changed, **again})
     )
+
+
+def unmet(connection: Connection, met: Collection[str]) -> list[str]:
+    """Nodes that the leading server does not reach, and nobody has been told."""
+    query = select(hosts.c.name).where(
+        hosts.c.node != "",
+        hosts.c.name.not_in(met),
+        hosts.c.trouble != NOT_IN_RAY,
+        hosts.c.forgotten_at.is_(None),
+    )
+    return list(connection.scalars(query))
+
+
+def tell_of_unmet(connection: Connection, names: Collection[str]) -> None:
+    """Until it describes itself again. It may live and renew its leases all the same."""
+    which = update(hosts).where(hosts.c.name.in_(names))
+    connection.execute(which.values(trouble=NOT_IN_RAY))
 
 
 def get(connection: Connection, name: str) -> Host:

@@ -4,6 +4,7 @@ Every server can do it, and the one that leads does: it alone talks to Ray and t
 """
 
 import asyncio
+import time
 from functools import partial
 from typing import NamedTuple
 
@@ -43,6 +44,7 @@ from tapeline.store.tables.runs import hosts
 log = Log(__name__)
 
 REFRESHED_EVERY, WITHIN = 2.0, 150.0  # seconds
+MISSED_FOR = 10.0  # seconds without an answer of a node until that is told
 NEWS_WITHIN = 20.0  # seconds that a node waits for output of its models before it says "none"
 OF_NODES = (
     "plans", "backtest_plans", "package_index", "package_index_extra", "package_substitutes",
@@ -112,6 +114,8 @@ class ClusterRunner:
         SharedKeys(store, settings.data / "keys", means.cipher, self.host_name, background)
         self._listening: set[str] = set()
         self._said: dict[str, described_hosts.Description] = {}
+        self._met: dict[str, float] = {}
+        self._leads_since = time.monotonic()
         self._servers: list[Server] = []
         self._work = background.loop("nodes", self._turn, every=REFRESHED_EVERY, within=WITHIN)
         background.loop(
@@ -180,7 +184,11 @@ class ClusterRunner:
             self._rest()
             return
         self._servers = await self._means.store.read(_servers, self._means.store.database)
-        await asyncio.to_thread(self._members.refresh, self._work)
+        try:
+            await asyncio.to_thread(self._members.refresh, self._work)
+            self._met |= dict.fromkeys(self._members.all(), time.monotonic())
+        finally:  # without Ray's head it fails as a whole
+            await self._tell_of_unmet()
         members = self._members.all()
         await self._keep_rooms(list(members))
         cores = sum(one.ray.cpu for one in members.values())
@@ -188,6 +196,17 @@ class ClusterRunner:
         for name, member in members.items():
             await self._describe(name, member)
             self._listen(name)
+
+    async def _tell_of_unmet(self) -> None:
+        """A node may be well and only Ray there, or its head, be gone: nothing starts there."""
+        since = time.monotonic() - MISSED_FOR
+        if self._leads_since > since:
+            return
+        met = [name for name, at in self._met.items() if at > since]
+        if unmet := await self._means.store.read(described_hosts.unmet, met):
+            await self._means.store.write(described_hosts.tell_of_unmet, unmet)
+            for name in unmet:
+                self._said.pop(name, None)
 
     async def _keep_rooms(self, names: list[str]) -> None:
         """Ray knows how much room the models take, and none for those that have ended."""
@@ -214,6 +233,7 @@ class ClusterRunner:
         if self._members.all():
             self._members.forget()
             self._carrier.close()
+        self._leads_since = time.monotonic()
         self._said.clear()
 
     async def _describe(self, name: str, member: Member) -> None:
