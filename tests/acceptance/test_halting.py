@@ -31,6 +31,11 @@ MODELS = {"Polite": POLITE, "Stubborn": STUBBORN, "Forking": FORKING, "Frozen": 
 MANY = 50
 
 
+@pytest.fixture
+def home(used_home: Home) -> Home:
+    return used_home
+
+
 def deploy(trader: Trader, scripts: dict[str, str]) -> dict[str, dict[str, Any]]:
     made = {name: trader.deploy(script, name=name) for name, script in scripts.items()}
     for one in made.values():

@@ -30,6 +30,11 @@ POLITE = (
 STUBBORN = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n" + ALIVE
 
 
+@pytest.fixture
+def home(used_home: Home) -> Home:
+    return used_home
+
+
 def test_everything_is_halted_without_a_server_and_goes_on_when_released(home: Home) -> None:
     server = home.up(**SETTINGS)
     trader = Trader(server)

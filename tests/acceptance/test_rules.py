@@ -20,6 +20,11 @@ BROKEN = "raise SystemExit('no key')\n"
 
 
 @pytest.fixture
+def home(used_home: Home) -> Home:
+    return used_home
+
+
+@pytest.fixture
 def trader(home: Home) -> Iterator[Trader]:
     with Trader(home.up(**SETTINGS)) as made:
         yield made
