@@ -108,4 +108,5 @@ def test_a_run_that_was_declared_gone_gets_its_true_end_when_its_host_is_back(
     wait_for(lambda: other.trader.run(model, run)["ended_at"] != ended["ended_at"])
     corrected = other.trader.run(model, run)
     assert (corrected["ended_at"], corrected["exit_code"]) == (pytest.approx(wrote, abs=0.001), 0)
-    other.trader.wait_for_line(model, "is back: the run went on there until")
+    other.trader.wait_for_line(model, "is back. Run")
+    other.trader.wait_for_line(model, "End of the lines that arrived late")
