@@ -1,7 +1,7 @@
 /** What a node of a cluster has, and how much of it the plans of models have taken. */
 import type { Schemas } from "~/api/client";
 import { bytes, quantity } from "~/format/numbers";
-import { Meter } from "~/ui/meter";
+import { Meter } from "~/ui/figures";
 import { Fact } from "~/ui/panel";
 import { Time } from "~/ui/time";
 

@@ -4,7 +4,7 @@ import * as ask from "~/api/queries";
 import { statusOf } from "~/features/model/status";
 import { bytes, cores, integer, memory as planMemory } from "~/format/numbers";
 import { lasting, utc } from "~/format/times";
-import { Meter } from "~/ui/meter";
+import { Meter } from "~/ui/figures";
 import { Empty, Fact, Notice, Panel } from "~/ui/panel";
 import { Time, useNow } from "~/ui/time";
 
