@@ -13,7 +13,14 @@ pytestmark = MACHINES
 
 @pytest.fixture(scope="module")
 def three(tmp_path_factory: pytest.TempPathFactory, postgres_server: str) -> Iterator[Fleet]:
-    with fleet(tmp_path_factory.mktemp("fleet"), postgres_server, nodes=3) as made:
+    folder = tmp_path_factory.mktemp("fleet")
+    with fleet(
+        folder,
+        postgres_server,
+        nodes=3,
+        TAPELINE_BACKTEST_SLOTS="1",
+        TAPELINE_BACKTEST_PLANS="huge=900000/900000",
+    ) as made:
         yield made
 
 
@@ -35,14 +42,18 @@ def test_models_of_a_node_that_is_cut_off_go_on_elsewhere_and_never_twice(three:
 
 
 def test_a_backtest_runs_on_a_node_and_its_result_arrives(three: Fleet) -> None:
+    """One that no node can take waits, and does not keep the only slot from it."""
     trader = three.member.trader
     script = "def backtest(x):\n    print('here')\n    return {'x': x}\n"
+    too_large = trader.backtest(script, plan="huge")
     tested = trader.backtest(script, backtestArgs='{"x": 5}')
     assert trader.wait_for_end(tested)["state"] == "exited"
     assert "here" in trader.backtest_lines(tested, "stdout")
     model, backtest = tested["modelId"], tested["backtestId"]
     status = trader.get(f"/api/models/{model}/backtests/{backtest}")["status"]
     assert status["successful"] is True
+    waiting = trader.run(too_large["modelId"], too_large["runId"])
+    assert "more than any node has" in waiting["trouble"]
 
 
 def test_what_is_deleted_leaves_nothing_on_its_node(three: Fleet) -> None:

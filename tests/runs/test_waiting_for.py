@@ -48,6 +48,8 @@ def test_a_run_waits_for_room_on_nodes_and_says_so(store: Store) -> None:
     assert "waits for room: its plan takes 1 core and 1024 MB" in (said(store) or "")
     waiting = msgspec.structs.replace(RUN, kind="backtest")
     assert said(store, waiting) is None, "it is in the queue"
+    larger = msgspec.structs.replace(waiting, cpu_milli=5000)
+    assert "more than any node has" in (said(store, larger) or "")
     store.write_now(there, "two", node(1))
     assert said(store) is None
 

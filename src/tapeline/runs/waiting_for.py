@@ -92,24 +92,34 @@ def _nobody_takes(
     if all(one.trouble for one in taking):
         said = "; ".join(f"{one.name}: {one.trouble}" for one in taking)
         return f"It waits for a host. Those that could run it can start nothing now: {said}."
-    if run.kind != "backtest" and not any(_has_room(one, run) for one in taking):
-        cores = "1 core" if run.cpu_milli == 1000 else f"{run.cpu_milli / 1000:g} cores"
+    return None if any(_has_room(one, run) for one in taking) else _no_room(run)
+
+
+def _no_room(run: Run) -> str:
+    cores = "1 core" if run.cpu_milli == 1000 else f"{run.cpu_milli / 1000:g} cores"
+    its_plan = f"It waits for room: its plan takes {cores} and {run.memory_mb} MB,"
+    if run.kind == "backtest":
         return (
-            f"It waits for room: its plan takes {cores} and {run.memory_mb} MB,"
-            " and no node that could run it has both free."
-            " Stop another model, add a node, or deploy it with a smaller plan."
+            f"{its_plan} more than any node has that could run it."
+            " Add a larger node, or run it with a smaller plan."
         )
-    return None
+    return (
+        f"{its_plan} and no node that could run it has both free."
+        " Stop another model, add a node, or deploy it with a smaller plan."
+    )
 
 
 def _has_room(host: Host, run: Run) -> bool:
-    """A host that is not a node takes whatever it is given."""
+    """A host that is not a node takes whatever it is given. A backtest may wait for those
+    before it; only what a node has at all says that there will never be room."""
     if host.trouble:
         return False
     if (node := node_of(host)) is None:
         return True
-    memory = run.memory_mb * MEGABYTE
-    return node.cores_free * 1000 >= run.cpu_milli and node.memory_free >= memory
+    cores, memory = node.cores_free, node.memory_free
+    if run.kind == "backtest":
+        cores, memory = node.cores, node.memory
+    return cores * 1000 >= run.cpu_milli and memory >= run.memory_mb * MEGABYTE
 
 
 def _may_have(host: Host, run: Run) -> bool:

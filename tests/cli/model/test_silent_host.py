@@ -22,6 +22,9 @@ def test_a_silent_host_is_named_wherever_its_model_is_shown(ada: Person) -> None
     made = ada.gets("deploy", "lost", "--new", "--name", "Lost", "--detach")
     model, run = made["modelId"], made["runId"]
     wait_for(lambda: ada.gets("runs", "Lost")[0]["state"] == "running")
+    write_model(ada.at / "other", ALIVE)
+    here = ada.gets("deploy", "other", "--new", "--name", "Other")["run"]["host"]
+    assert "HOST" not in ada.in_terminal("ps", columns=400)[1]
     with closing(sqlite3.connect(ada.server.home.data / "tapeline.db")) as database, database:
         database.execute("update runs set host = 'gone' where id = ?", [run])
         database.execute("delete from samples where run_id = ?", [run])
@@ -31,6 +34,7 @@ def test_a_silent_host_is_named_wherever_its_model_is_shown(ada: Person) -> None
     shown = ada.run("ps", "--running")
     assert "unreachable" in shown.stdout
     assert "17 MB" not in shown.stdout, "nobody knows what it uses"
+    assert all(one in ada.in_terminal("ps", columns=400)[1] for one in ("HOST", "gone", here))
     assert SILENT in shown.stderr
     assert f"tapeline stop --here {model}" in shown.stderr
     assert SILENT in ada.in_terminal("runs", "Lost", columns=400)[1]

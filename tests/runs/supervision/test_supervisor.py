@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from tapeline.runs.supervision import backtest_queue
 from tests.runs.supervision.histories import HOST, OTHER, World, a_run
 
 
@@ -177,6 +178,13 @@ def test_backtests_run_as_many_at_once_as_there_are_slots() -> None:
     world.finish("t0")
     world.settle()
     assert world.alive == {"t1", "t2"}
+
+
+def test_a_backtest_that_no_host_could_take_leaves_its_slot_to_the_next() -> None:
+    waiting = [a_run(one, model=one, kind="backtest", at=at) for at, one in enumerate("ab")]
+    before = backtest_queue.chosen(waiting, {}, {}, ["here"], 1)
+    after = backtest_queue.chosen(waiting, {}, {}, ["here"], 1, passed_over={"a"})
+    assert (before, after) == ({"a"}, {"b"})
 
 
 def test_one_projects_many_backtests_do_not_keep_another_project_waiting() -> None:

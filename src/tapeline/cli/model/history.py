@@ -46,8 +46,13 @@ def runs(context: typer.Context, model: Model = None, number: Count = 20) -> Non
     if session.choices.as_json:
         session.screen.json(items)
         return
+    is_one_of_many = len({one.get("host") for one in items} - {None}) > 1
     session.screen.table(
-        ["run", "kind", ">ver", "state", "started", "?for", "?>restarts", "~reason"],
+        [
+            *("run", "kind", ">ver", "state", "started", "?for", "?>restarts"),
+            *(["?host"] if is_one_of_many else []),
+            "~reason",
+        ],
         [
             [
                 one["run_id"],
@@ -57,6 +62,7 @@ def runs(context: typer.Context, model: Model = None, number: Count = 20) -> Non
                 screen.ago(one["started_at"]),
                 _lasted(one["started_at"], one["ended_at"]),
                 one["restarts"],
+                *([one["host"] or "-"] if is_one_of_many else []),
                 one.get("trouble") or (one["reason"] or "").partition("\n")[0],
             ]
             for one in items

@@ -82,6 +82,8 @@ def _described(model: dict[str, Any], run: dict[str, Any] | None) -> dict[str, A
 
 def _columns(found: list[dict[str, Any]]) -> list[str]:
     columns = ["~model", "id", "state", ">ver", "?since", ">memory", "?>cpu", ">restarts", "?>tape"]
+    if _have_hosts(found):
+        columns.append("?host")
     return [*columns, ">p&l"] if _have_results(found) else columns
 
 
@@ -94,12 +96,17 @@ def _tape(usage: dict[str, Any] | None) -> str:
     return f"{screen.size(used)} ({full:.0%})" if full >= NEARLY_FULL else screen.size(used)
 
 
+def _have_hosts(found: list[dict[str, Any]]) -> bool:
+    """More than one: which it is says something."""
+    return len({run.get("host") for one in found if (run := one["run"])} - {None}) > 1
+
+
 def _have_results(found: list[dict[str, Any]]) -> bool:
     return any((one["pnl"] or {}).get("value") is not None for one in found)
 
 
 def _row_for(found: list[dict[str, Any]]) -> Any:
-    have_results = _have_results(found)
+    have_results, have_hosts = _have_results(found), _have_hosts(found)
 
     def row(one: dict[str, Any]) -> list[Any]:
         run, version = one["run"] or {}, one["version"] or {}
@@ -114,6 +121,7 @@ def _row_for(found: list[dict[str, Any]]) -> Any:
             "-" if is_unknown or run.get("cpu") is None else f"{run['cpu']:.2f}",
             run.get("restarts", "-"),
             _tape(one.get("usage")),
+            *([run.get("host") or "-"] if have_hosts else []),
         ]
         return [*cells, result(one["pnl"] or {})] if have_results else cells
 

@@ -60,21 +60,35 @@ def follow_live(
 
 
 def follow_backtest(session: Session, tested: dict[str, Any], after: int) -> dict[str, Any]:
-    """Show a backtest's log until its status arrives; return the ended run."""
+    """Show a backtest's log until its status arrives; return the ended run. One whose node was lost
+    goes on with another run."""
     model_id, run_id = tested["modelId"], tested["runId"]
     changes = Changes(session, model_id, after)
     told = None
     while True:
         with waiting(session, "running the backtest"):
             change = changes.next(LOOKED_EVERY)
-        if change is not None and change.fields.get("run_id") == run_id:
+        if change is not None and _is_of(change, run_id, tested["backtestId"]):
             _show(session, change)
         if change is None or change.kind == "backtest-status":
-            run = run_of(session, model_id, run_id)
+            run = _newest_of(session, tested)
+            run_id = run["run_id"]
             told = tell_trouble(session, run, told)
             if run["state"] in ENDED:
                 _show_rest(session, changes, run_id)
                 return run
+
+
+def _is_of(change: Change, run_id: str, backtest_id: str) -> bool:
+    """Not every change names its backtest, and a run that goes on instead is not known at once."""
+    found = change.fields
+    return found.get("run_id") == run_id or found.get("backtest_id") == backtest_id
+
+
+def _newest_of(session: Session, tested: dict[str, Any]) -> dict[str, Any]:
+    path = f"/api/models/{tested['modelId']}/runs"
+    (newest, *_) = session.wire.get(path, backtest=tested["backtestId"])["items"]
+    return dict(newest)
 
 
 def tell_trouble(session: Session, run: dict[str, Any], told: str | None) -> str | None:

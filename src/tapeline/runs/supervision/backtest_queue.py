@@ -12,12 +12,14 @@ def chosen(
     tenants: Mapping[str, str],
     hosts: Collection[str],
     slots: int,
+    passed_over: Collection[str] = (),
 ) -> set[str]:
     """The backtests that hold a slot of these hosts, and those that get one now.
 
     The tenant with the fewest running is next, and of its projects the one with the fewest, however
     many others queued before; within a project the oldest comes first. `runs` are the unfinished
-    ones, the oldest first; `projects` are by run, `tenants` by project.
+    ones, the oldest first; `projects` are by run, `tenants` by project. Those that were
+    `passed_over`, because no host could take them just now, keep no slot from the others.
     """
     backtests = [run for run in runs if run.kind == "backtest"]
     holding = [run for run in backtests if run.host in hosts]
@@ -25,7 +27,8 @@ def chosen(
     of_tenants = Counter(tenants.get(projects.get(run.id, "")) for run in holding)
     waiting: dict[str, list[Run]] = {}
     for run in backtests:
-        if run.host is None and run.desired == "running":
+        is_waiting = run.host is None and run.desired == "running"
+        if is_waiting and run.id not in passed_over:
             waiting.setdefault(projects.get(run.id, ""), []).append(run)
     found = {run.id for run in holding}
     while waiting and len(found) < slots:

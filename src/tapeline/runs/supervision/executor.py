@@ -39,6 +39,7 @@ NAME = "supervisor"
 TICK = 2.0  # seconds between polls for changes without a bell: by other servers, or silent deaths
 WITHIN = 15.0  # seconds that a turn may take
 FORGET_EVERY = 1.0
+PASSED_OVER_FOR = 10.0  # seconds that a backtest which no host could take leaves its slot to others
 
 
 class Executor:
@@ -71,6 +72,7 @@ class Executor:
         self._busy: set[str] = set()
         self._known = unfinished.NOTHING
         self._preparing: set[str] = set()
+        self._passed_over: dict[str, float] = {}
         self._read_out: dict[str, int | None] = {}
         self._setbacks: defaultdict[str, int] = defaultdict(int)
         self.installations = Installations(engine, InstallPlaces())
@@ -176,6 +178,8 @@ class Executor:
         for run in runs:
             if host := placed.get(run.id):
                 self._begin_preparing(run, host)
+            elif run.kind == "backtest":
+                self._passed_over[run.id] = time.monotonic() + PASSED_OVER_FOR
 
     async def _record_stops(self) -> None:
         """What was stopped on this machine stays stopped, now that the store knows it."""
@@ -223,10 +227,14 @@ class Executor:
             seen=seen,
             holds=self._holds.keys(),
             drained=self._known.drained,
+            passed_over=self._passed_over,
         )
 
     async def _unfinished(self) -> list[Run]:
-        self._known = await self._store.read(unfinished.read, self.slots)
+        now = time.monotonic()
+        self._passed_over = {one: at for one, at in self._passed_over.items() if at > now}
+        # Those that are passed over must not hide the others of their project.
+        self._known = await self._store.read(unfinished.read, self.slots + len(self._passed_over))
         return self._known.runs
 
     async def _launched(self) -> list[Run]:

@@ -56,6 +56,8 @@ class View:
     """Names of locks whose runs must not run, or that of all."""
     drained: Collection[str] = ()
     """Hosts that take no more runs; the live models of each move to others, one at a time."""
+    passed_over: Collection[str] = ()
+    """Backtests that no host could take a moment ago."""
 
     def is_held(self, run: Run) -> bool:
         return covers(self.holds, run.lock_name)
@@ -118,7 +120,9 @@ class End(Action):
 def decide(view: View, undecided: Callable[[Run, Exception], None] | None = None) -> list[Action]:
     """The next actions. `undecided` is called for a run about which nothing could be decided; the
     others are still decided."""
-    chosen = backtest_queue.chosen(view.runs, view.projects, view.tenants, view.hosts, view.slots)
+    chosen = backtest_queue.chosen(
+        view.runs, view.projects, view.tenants, view.hosts, view.slots, view.passed_over
+    )
     drained = sorted(set(view.drained) & set(view.hosts))
     actions = [action for host in drained for action in _moved(view, host)]
     for run in view.runs:
