@@ -23,6 +23,8 @@ from tapeline.background import Background
 from tapeline.http.core.services import Services
 from tapeline.models.archives.manifest import Manifest
 from tapeline.models.versions import Version
+from tapeline.runs import described_hosts
+from tapeline.runs.described_hosts import Description
 from tapeline.runs.engines.engine import Job
 from tapeline.runs.journals.journal import Chunk
 from tapeline.runs.journals.records import Record
@@ -32,6 +34,7 @@ from tapeline.runs.shim.lease import SLACK
 from tapeline.runs.supervision import collecting, launching
 from tapeline.runs.upkeep import failing_over
 from tapeline.runs.upkeep.failing_over import FailingOver
+from tapeline.runs.upkeep.forgetting import Forgetting
 from tapeline.settings import Settings
 from tapeline.store.backends import common_time
 from tapeline.store.rows import record
@@ -160,6 +163,16 @@ def test_a_leader_that_was_frozen_takes_only_the_lease_that_it_saw(fleet: "Fleet
     assert len(fleet.instances) == 1
 
 
+def test_a_node_that_was_declared_gone_has_its_models_until_their_leases_end(
+    fleet: "Fleet",
+) -> None:
+    fleet.forget("n1")
+    while len(fleet.instances) == 1:
+        fleet.start_at_once("n2")
+        fleet.one_is_alive_at_most()
+        fleet.go_on(1, set())
+
+
 class Fleet(stateful.RuleBasedStateMachine):
     def __init__(self, world: World) -> None:
         super().__init__()
@@ -172,6 +185,8 @@ class Fleet(stateful.RuleBasedStateMachine):
     @initialize()
     def deploy(self) -> None:
         self.project, self.model, self.version = self.store.write_now(_deployed)
+        for name in NODES:
+            self.store.write_now(described_hosts.describe, Description(name, name, "1"))
         self.leader_changes()
         self.go_on(8, set())
         self.start_at_once("n1")
@@ -190,7 +205,15 @@ class Fleet(stateful.RuleBasedStateMachine):
         self.leader = FailingOver(
             self.store, parts.inbox.appender, parts.watchers, Background(), LEASE
         )
+        self.forgetting = Forgetting(self.store, parts.inbox.appender, parts.watchers, Background())
         self.found = []
+
+    @rule(node=st.sampled_from(NODES))
+    def forget(self, node: str) -> None:
+        """An operator declares it gone, whether it is or not."""
+        self.store.write_now(described_hosts.forget, node, "ada")
+        for run in self._open():
+            self.store.write_now(self.forgetting._take, run.id)
 
     @rule(node=st.sampled_from(NODES))
     def launch(self, node: str) -> None:

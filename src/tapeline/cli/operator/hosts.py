@@ -21,6 +21,7 @@ from tapeline.polling import poll
 from tapeline.runs import described_hosts, heartbeat, host_identity, hosts
 from tapeline.runs import run as runs
 from tapeline.runs.hosts import Standing
+from tapeline.runs.run import Run
 from tapeline.settings import Settings
 from tapeline.store import leadership
 from tapeline.store.store import Store
@@ -105,7 +106,8 @@ def forget(
     """Say that a host's machine is gone, and start its live models on other hosts.
 
     Only you can know that. If the machine still runs, unseen, its models trade there too until it
-    reaches the database again. What they send to this installation is refused.
+    reaches the database again. What they send to this installation is refused. Runs on nodes of a
+    cluster end with their leases, whatever you say.
     """
     out = Screen(as_json=context.obj.as_json)
     with opened(data, database, config) as (_, store):
@@ -118,7 +120,7 @@ def forget(
         left = store.read_now(runs.launched_on, host)
         because = (
             f"{len(left)} runs of {host} end here, and its live models start on other hosts."
-            " If its machine still runs, they trade twice."
+            f" {_risk(left)}"
         )
         confirm(out, f"{because} Is the machine gone?", yes=yes, because=because)
         store.write_now(described_hosts.forget, host, operator())
@@ -128,8 +130,14 @@ def forget(
         )
     says = f"{host} is forgotten. Its {len(left)} runs have ended, live models start elsewhere."
     if not is_done:
-        says = f"{host} is forgotten. The next server that leads ends its {len(left)} runs."
+        says = f"{host} is forgotten. The server that leads ends its {len(left)} runs when it can."
     out.done(says, {"host": host, "runs": [one.id for one in left], "done": is_done})
+
+
+def _risk(left: list[Run]) -> str:
+    if left and all(one.lease_until is not None for one in left):
+        return "They have leases, and start elsewhere when these have run out."
+    return "If its machine still runs, they trade twice."
 
 
 # Also for `tapeline cluster`

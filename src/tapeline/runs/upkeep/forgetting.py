@@ -3,6 +3,9 @@
 Only the host that started a run can know that it is gone; here somebody says so who has looked. The
 run ends with that reason, its key is refused from now on, and a live model starts anew elsewhere.
 If the host comes back all the same, it finds that its runs have ended, and ends their processes.
+
+Runs with a lease are left to `failing_over` and `giving_back`: whatever somebody says, a node that
+is only cut off has them until their leases have run out, and that is soon.
 """
 
 from sqlalchemy import Connection, select, update
@@ -39,7 +42,7 @@ class Forgetting:
     def _take(self, connection: Connection, run_id: str) -> Taken:
         run = taking_over.held(connection, run_id)
         host = None if run is None else _forgotten(connection, run)
-        if run is None or host is None:
+        if run is None or host is None or run.lease_until is not None:
             return NOTHING
         if not run.is_launched:
             _give_back(connection, run)
@@ -62,7 +65,11 @@ def _left_behind(connection: Connection) -> list[str]:
     query = (
         select(runs.c.id)
         .join(hosts, hosts.c.name == runs.c.host)
-        .where(hosts.c.forgotten_at.is_not(None), runs.c.ended_at.is_(None))
+        .where(
+            hosts.c.forgotten_at.is_not(None),
+            runs.c.ended_at.is_(None),
+            runs.c.lease_until.is_(None),
+        )
         .order_by(runs.c.created_at, runs.c.id)
     )
     return list(connection.scalars(query))
