@@ -204,3 +204,15 @@ def test_a_run_that_was_to_stop_has_stopped_when_its_lease_ended_it() -> None:
     messages_of(update, STARTED, ended(None, "lease", 9), finished("lease", cause="lease"))
     assert (update.changes["state"], update.changes["reason"]) == ("stopped", "Stopped by ada.")
     assert update.has_ended
+
+
+def test_a_scheduled_run_that_its_lease_ended_is_not_made_up_for() -> None:
+    """It may have traded already."""
+    screener = a_run("s", kind="screener", schedule="* * * * *", due_at=1.0, fence=1)
+    update = RunUpdate(screener, 1, 99.0)
+    over = finished("lease", cause="lease")
+    assert messages_of(update, STARTED, ended(None, "lease", 9), over) == ["Running", "Stopped"]
+    assert update.has_ended
+    assert (update.changes["state"], update.changes["ended_at"]) == ("stopped", 12.0)
+    assert "fence" not in update.changes
+    assert update.changes["reason"].endswith("It runs again at its next time.")

@@ -123,19 +123,35 @@ async def _found(loop: FailingOver) -> list[str]:
     return list(loop._lapsed)
 
 
-def test_a_node_that_reports_first_starts_the_same_run_again(rows: Rows) -> None:
-    """After the database was away: nothing is left to take over."""
-    lost = rows.let_lapse(rows.add("lost", 60.0, kind="live"))
+def report_the_end_of_its_lease(rows: Rows, run: Run) -> None:
+    """Its shim wrote it down, and its node was reached."""
     finished = {
         "event": "finished", "outcome": "lease", "cause": "lease", "exit_code": None,
         "signal": 9, "restarts": 0, "reason": "",
     }  # fmt: skip
     chunk = Chunk(records=[Record("state", 5.0, "", finished)], offset=100, lost=0)
     appender = rows.service.services.inbox.appender
-    rows.store.write_now(collecting.take, appender, lost.id, lost.journal, chunk, None)
+    rows.store.write_now(collecting.take, appender, run.id, run.journal, chunk, None)
+
+
+def test_a_node_that_reports_first_starts_the_same_run_again(rows: Rows) -> None:
+    """After the database was away: nothing is left to take over."""
+    lost = rows.let_lapse(rows.add("lost", 60.0, kind="live"))
+    report_the_end_of_its_lease(rows, lost)
     fail_over(rows)
     (same,) = rows.all()
     assert (same.id, same.state, same.fence, same.host) == (lost.id, "pending", None, "n1")
+
+
+def test_a_scheduled_run_goes_on_with_its_next_time_if_its_node_reports_first(rows: Rows) -> None:
+    past = {"schedule": "0 0 1 1 *", "due_at": 1.0}
+    lost = rows.let_lapse(rows.add("lost", 60.0, kind="screener", **past))
+    report_the_end_of_its_lease(rows, lost)
+    fail_over(rows)
+    ended, after = rows.all()
+    assert (ended.state, ended.ended_at) == ("stopped", 5.0)
+    assert (after.state, after.fence, after.schedule) == ("pending", None, "0 0 1 1 *")
+    assert (after.due_at or 0.0) > (lost.lease_until or 0.0)
 
 
 def test_its_late_report_changes_nothing_after_that(rows: Rows) -> None:

@@ -27,6 +27,7 @@ LEASE_RAN_OUT = (
     "Ended because its node could not renew its lease: it may be cut off from the servers, or they"
     " from the database."
 )
+NEXT_TIME = "It runs again at its next time."
 KILLED = "It was killed from outside, together with its shim."
 FROZEN = "Its lease ran out while its machine stood still, and the kernel ended it with its shim."
 UNREAD = "nobody was there to read them"
@@ -223,9 +224,8 @@ class RunUpdate:
             self.line(LEASE_RAN_OUT, "system", at)
             outcome = "stopped"
         if outcome == "stopped" and self.run.desired == "running":
-            self._interrupted(at, state)
-            return
-        if outcome == "exited":
+            self._interrupted(at, ended_by_lease=state["outcome"] == "lease")
+        elif outcome == "exited":
             self.lifecycle("Exited", at, running=False, end_at=at)
             self._tell("model_exited")
             self._end("exited", "", at, ending)
@@ -241,15 +241,18 @@ class RunUpdate:
             self._tell("model_given_up", is_bad=True, reason=reason)
             self._end("crashed", reason, at, ending)
 
-    def _interrupted(self, at: float, state: dict[str, Any]) -> None:
+    def _interrupted(self, at: float, *, ended_by_lease: bool) -> None:
         """The server stopped it, because it stops itself or is on hold; or its lease ran out. It
         is still desired, and its shim has seen the last of its processes end: nobody else has
         taken its place until now, and nobody will, because this record changes its row."""
-        by_lease = state["outcome"] == "lease"
         self.lifecycle("Stopped", at, running=False, end_at=at)
-        reason = LEASE_RAN_OUT if by_lease else "The server stops or is on hold."
-        self._tell("model_stopped", is_bad=by_lease, reason=reason)
-        self.changes |= {"state": "pending", "fence": None}
+        reason = LEASE_RAN_OUT if ended_by_lease else "The server stops or is on hold."
+        self._tell("model_stopped", is_bad=ended_by_lease, reason=reason)
+        if ended_by_lease and self.run.kind == "screener":
+            # It may have traded already: its schedule goes on with the next time.
+            self._end("stopped", f"{LEASE_RAN_OUT} {NEXT_TIME}", at, None)
+        else:
+            self.changes |= {"state": "pending", "fence": None}
 
     def _end(
         self, state: str, reason: str, at: float, ending: Ending | None, *, is_last: bool = True

@@ -3,8 +3,8 @@
 Their shims have ended the models by then: there, a lease is counted from earlier, and is shorter. A
 live model goes on as a new run on any node, a backtest starts again as one, and a schedule goes on
 with its next time. If a node's own report is quicker (its shim wrote that the lease ran out),
-nothing is left to take over, and the same run starts again. After the database was away that is the
-rule, because `DatabaseTime` waits.
+nothing is left to take over: the same run starts again, and a scheduled one has ended. After the
+database was away that is the rule, because `DatabaseTime` waits.
 """
 
 from datetime import UTC, datetime
@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from tapeline.background import Background
 from tapeline.runs import leases
 from tapeline.runs.journals.late import NOT_RENEWED
-from tapeline.runs.journals.meaning import RunUpdate
+from tapeline.runs.journals.meaning import NEXT_TIME, RunUpdate
 from tapeline.runs.leases import MARGIN, Lapsed
 from tapeline.runs.run import Run
 from tapeline.runs.supervision import desired
@@ -82,7 +82,7 @@ def take(connection: Connection, appender: Appender, run: Run) -> Taken:
         if run.desired == "stopped":
             made.failed_over(f"{run.reason or 'Stopped.'} {lost}", at, goes_on=False)
         elif run.kind == "screener":
-            made.failed_over(f"{lost} It runs again at its next time.", at, goes_on=False)
+            made.failed_over(f"{lost} {NEXT_TIME}", at, goes_on=False)
         elif run.kind == "live":
             after = desired.succeed(connection, run, why)
             made.failed_over(f"{lost} Run {after} goes on.", at, goes_on=True)
