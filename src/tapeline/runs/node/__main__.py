@@ -1,7 +1,7 @@
 """The process of ours on each node: it runs models for the cluster, and renews their leases.
 
 Started by Ray's agent there, and not a part of Ray: models live on when Ray or its head is gone.
-`python -m tapeline.runs.node` starts it; a second one ends at once.
+`python -m tapeline.runs.node` starts it; a second one waits a little for the first, and ends.
 """
 
 import asyncio
@@ -11,15 +11,20 @@ import signal
 import struct
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
+from typing import Any, NoReturn
 
 from tapeline import descriptors, logs, settings
 from tapeline.background import Background, threads
+from tapeline.errors import Unavailable
 from tapeline.ids import new_id
 from tapeline.logs import Log
+from tapeline.polling import poll
 from tapeline.runs import host_identity
 from tapeline.runs.engines import events_port, older_hosts
 from tapeline.runs.engines.bell import Bell
+from tapeline.runs.engines.shim_spawner import SHIM_SPAWNER
 from tapeline.runs.node import frames
 from tapeline.runs.node.forwarding import Forwarding
 from tapeline.runs.node.work import NodeWork
@@ -29,8 +34,10 @@ log = Log(__name__)
 SOCKET = "node.sock"
 LOCK = "node.lock"
 AT_ONCE = 24  # requests; installations have threads of their own
-STARTED_AGAIN = 0
 TIDIED_EVERY = 3600.0  # seconds
+REPLACED_WITHIN = 9.0
+"""For the process before this one. Less than the time after which the agent starts another."""
+FINISHED_WITHIN, LAST_RENEWAL = 2.0, 1.0
 
 
 def main() -> int:
@@ -41,13 +48,19 @@ def main() -> int:
     (data / "keys").mkdir(mode=0o700, exist_ok=True)
     logs.start("info", "text")
     lock = os.open(data / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return STARTED_AGAIN  # the one that is there goes on
+    if not poll(lambda: _is_taken(lock), within=REPLACED_WITHIN, every=0.02):
+        return 0  # the one that is there goes on
     descriptors.raise_limit()
     asyncio.run(_live(data))
     return 0
+
+
+def _is_taken(lock: int) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 async def _live(data: Path) -> None:
@@ -55,7 +68,7 @@ async def _live(data: Path) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, ended.set)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    background, pool = Background(), threads(AT_ONCE, "node")
+    background = Background()
     work = NodeWork(data, _name(data), loop, background)
     work.on_retire = ended.set
     bell = Bell(data / "runs", work.rung, background)
@@ -69,19 +82,62 @@ async def _live(data: Path) -> None:
     await forwarding.open()
     await asyncio.to_thread(work.resume)
     renewing = asyncio.create_task(work.renewing.keep())
+    requests = Requests(work)
     serving = await asyncio.start_unix_server(
-        lambda reader, writer: _answer(work, pool, reader, writer),
-        sock=events_port.listen(data, SOCKET),
+        requests.answer, sock=events_port.listen(data, SOCKET)
     )
     log.info("node_ready", node=work.name)
     async with background.running():
         await ended.wait()
+    # Leases are renewed until the end, and whoever calls is answered for as long as this takes.
+    await asyncio.to_thread(work.close)
     serving.close()
+    work.hush()
+    await requests.finish()
+    await _renew_once_more(work)
+    renewing.cancel()
     bell.close()
     forwarding.close()
-    renewing.cancel()
-    work.close()
-    pool.shutdown(wait=False, cancel_futures=True)
+    _end()
+
+
+async def _renew_once_more(work: NodeWork) -> None:
+    """So that the next process has a whole lease to begin."""
+    with suppress(Unavailable, TimeoutError):
+        async with asyncio.timeout(LAST_RENEWAL):
+            await work.renewing.renew()
+
+
+def _end() -> NoReturn:
+    """At once: Python would wait for threads, and keep the lock from the next process meanwhile,
+    which would then renew nothing."""
+    SHIM_SPAWNER.close()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
+
+
+class Requests:
+    """Those that are under way."""
+
+    def __init__(self, work: NodeWork) -> None:
+        self._work = work
+        self._threads = threads(AT_ONCE, "node")
+        self._under_way = set[asyncio.Task[Any]]()
+
+    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._under_way.add(task)
+        try:
+            await _answer(self._work, self._threads, reader, writer)
+        finally:
+            self._under_way.discard(task)
+
+    async def finish(self) -> None:
+        """Whoever gets no answer asks the next process."""
+        if self._under_way:
+            await asyncio.wait(self._under_way, timeout=FINISHED_WITHIN)
 
 
 async def _answer(

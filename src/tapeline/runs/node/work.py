@@ -87,6 +87,7 @@ class NodeWork:
         self._starting = threading.Lock()
         self._rung: set[str] = set()
         self._rung_now = threading.Condition()
+        self._is_hushed = False
         self._term = _read_term(data / TERM)
 
     def resume(self) -> None:
@@ -99,6 +100,12 @@ class NodeWork:
         """Installations end; models live on, for as long as their leases do."""
         if self._engine is not None:
             self._engine.close()
+
+    def hush(self) -> None:
+        """Let nobody wait for news any longer: this process ends."""
+        with self._rung_now:
+            self._is_hushed = True
+            self._rung_now.notify_all()
 
     def tidy(self) -> None:
         """From time to time: free disk space by deleting files that can be made again."""
@@ -241,7 +248,7 @@ class NodeWork:
         """Runs whose journals have grown since the last time; it waits for some."""
         until = time.monotonic() + min(LONGEST_WAIT, frames.read(body, float))
         with self._rung_now:
-            while not self._rung and (left := until - time.monotonic()) > 0:
+            while not (self._rung or self._is_hushed) and (left := until - time.monotonic()) > 0:
                 self._rung_now.wait(left)
             names, self._rung = sorted(self._rung), set()
         return names
