@@ -1,5 +1,6 @@
 """Halts of models with runs, on hosts that answer and on hosts that do not."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
@@ -8,6 +9,7 @@ import msgspec
 import pytest
 from sqlalchemy import select, update
 
+from tapeline.polling import poll
 from tapeline.runs.holding import holds
 from tapeline.store.tables.core import audit
 from tapeline.store.tables.runs import runs
@@ -17,7 +19,7 @@ from tapeline.watch.halts import carrying_out
 from tests.conftest import Person, Service
 from tests.pushing import Model, pushing
 from tests.waiting import wait_for
-from tests.watch.stored_runs import runs_on
+from tests.watch.stored_runs import runs_on, store_run
 
 
 @pytest.fixture
@@ -57,6 +59,34 @@ def test_an_end_that_nobody_looked_at_is_not_known_to_be_one(model: Model) -> No
     assert outcome(model)["state"] == "unknown"
     assert "nobody has looked whether a process of it is left" in outcome(model)["why"]
     assert "gone" in outcome(model)["why"]
+
+
+def test_a_start_that_was_withdrawn_and_given_back_has_stopped(model: Model) -> None:
+    store_run(model, host=None, launches=1)
+    halt(model)
+    end(model)
+    wait_for(lambda: outcome(model)["state"] == "stopped")
+    assert outcome(model)["proof"]["withdrawn"] is True
+
+
+def test_the_end_of_a_lease_is_the_proof_where_the_node_is_gone(model: Model) -> None:
+    run = runs_on(model, "gone", lease_until=time.time() + 3600.0)
+    halt(model)
+    end(model)
+    assert not poll(lambda: outcome(model)["state"] == "stopped", within=2.5, every=0.2)
+    end(model, lease_until=run.created_at)
+    wait_for(lambda: outcome(model)["state"] == "stopped")
+    assert outcome(model)["proof"]["lease_ended_at"] == run.created_at
+
+
+def end(model: Model, **more: Any) -> None:
+    ended = update(runs).where(runs.c.model_id == model.id).values(ended_at=2.0, **more)
+    model.service.store.write_now(lambda connection: connection.execute(ended) and None)
+
+
+def test_a_model_that_was_only_tested_runs_nowhere(model: Model) -> None:
+    model.push("/v1/backtest/log", {"line": "a", "type": "info", "backtest_id": "b1"})
+    assert halt(model)["models"] == []
 
 
 def test_what_is_halted_with_everything_does_not_start_with_its_project(model: Model) -> None:

@@ -163,6 +163,10 @@ def _proof(proof: dict[str, Any] | None) -> str:
         return "none"
     if proof.get("never_launched"):
         return "it had no process"
+    if proof.get("withdrawn"):
+        return "its start was withdrawn, no host has it, key refused"
+    if proof.get("lease_ended_at"):
+        return "its lease has run out, key refused"
     if proof.get("lock_is_free"):
         return f"lock free, {proof['processes']} processes, key refused"
     return "its own word"

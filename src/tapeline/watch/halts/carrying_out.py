@@ -1,6 +1,7 @@
 """Carries out halts, on every server: stops what starts all the same, and proves the ends.
 
 The server whose machine had a run asks its kernel: only there the lock and the processes are seen.
+Of a node that is gone nobody can ask; there a lease that has run out is the proof.
 What is proven goes onto the model's tape, where the next checkpoint signs it.
 """
 
@@ -12,8 +13,10 @@ import msgspec
 from sqlalchemy import Connection, Select, or_, select, tuple_, update
 
 from tapeline.background import Background
+from tapeline.runs.leases import MARGIN
 from tapeline.runs.run import Run
 from tapeline.runs.runner import Runner
+from tapeline.store.backends import common_time
 from tapeline.store.rows import record
 from tapeline.store.store import Store
 from tapeline.store.tables.runs import runs
@@ -45,6 +48,8 @@ class Open(msgspec.Struct, frozen=True):
 
 
 class Known(msgspec.Struct, frozen=True):
+    now: float
+    """By the database's clock, as leases are."""
     scopes: frozenset[str | None]
     unenforced: list[Halt]
     open: list[Open]
@@ -68,6 +73,7 @@ class Halts:
         self._runner = runner
         self._appender = appender
         self._watchers = watchers
+        self._background = background
         self._scopes: frozenset[str | None] = frozenset()
         self._last: tuple[str, str] | None = None
         self._work = background.loop("halts", self._turn, every=EVERY, within=WITHIN)
@@ -123,13 +129,21 @@ class Halts:
         if one.run.launches == 0:
             how = "It had not started."
             await self._append(self._stopped, one, one.run.ended_at, how, {"never_launched": True})
-        elif self._runner.has(one.run):
-            proof = await asyncio.to_thread(self._runner.proof_of_end, one.run)
-            if proof.is_one:
-                shown = {**msgspec.structs.asdict(proof), "host": one.run.host, "key": "refused"}
-                await self._append(
-                    self._stopped, one, one.run.ended_at, _how(one.halt, one.run), shown
-                )
+        elif shown := await self._proof(one.run, known.now):
+            shown |= {"host": one.run.host, "key": "refused"}
+            how = _how(one.halt, one.run)
+            await self._append(self._stopped, one, one.run.ended_at, how, shown)
+
+    async def _proof(self, run: Run, now: float) -> dict[str, Any]:
+        """That nothing of a run is left which has ended; empty if there is none yet."""
+        if self._runner.has(run):
+            found = await asyncio.to_thread(self._runner.proof_of_end, run)
+            return msgspec.structs.asdict(found) if found.is_one else {}
+        if run.lease_until is not None:
+            # The kernel is asked by the server that leads; where it cannot be, the lease says so.
+            is_over = run.lease_until + MARGIN < now and self._background.leads()
+            return {"at": now, "lease_ended_at": run.lease_until} if is_over else {}
+        return {"at": now, "withdrawn": True} if run.host is None else {}
 
     async def _settle_on_machine(self, one: Open, run: Run) -> None:
         """The run itself goes on after the halt; only its processes have ended."""
@@ -191,6 +205,7 @@ def _read(connection: Connection, followed_since: float, after: tuple[str, str] 
     if len(elsewhere) == ELSEWHERE_AT_ONCE:
         last = (elsewhere[-1].halt_id, elsewhere[-1].model_id)
     return Known(
+        common_time.now(connection),
         records.scopes_in_force(connection),
         declaring.unenforced(connection),
         _open(connection, rows + elsewhere),

@@ -17,9 +17,12 @@ from tapeline.store.tables.core import models, projects
 from tapeline.store.tables.runs import runs
 from tapeline.store.tables.tape import tapes
 from tapeline.store.tables.watch import halted_models, halts
+from tapeline.tape.events import kinds
 from tapeline.tape.reading import channels
 from tapeline.watch.halts import halt as records
 from tapeline.watch.halts.halt import ELSEWHERE, Halt
+
+NOT_LIVE = {one.number for one in kinds.OF_BACKTESTS | kinds.OF_SERVERS}
 
 
 class Halted(Conflict):
@@ -133,19 +136,25 @@ def unenforced(connection: Connection) -> list[Halt]:
 
 
 def _list_those_elsewhere(connection: Connection, halt: Halt) -> None:
-    """Models that have reported, were never deployed here, and have not said that they stopped."""
+    """Models that have reported while they were live, were never deployed here, and have not said
+    that they stopped."""
     deployed = select(runs.c.model_id).where(runs.c.kind.in_(DEPLOYED))
     query = (
-        select(models.c.id)
+        select(models.c.id, tapes.c.counts)
         .join(tapes, tapes.c.model_id == models.c.id)
         .where(tapes.c.seq > 0, models.c.id.not_in(deployed))
     )
     if halt.project_id is not None:
         query = query.where(models.c.project_id == halt.project_id)
-    found = list(connection.scalars(query))
+    found = [row.id for row in connection.execute(query) if _has_been_live(row.counts)]
     lifecycles = channels.lifecycles(connection, found)
     going = [one for one in found if lifecycles.get(one, {}).get("running") is not False]
     list_models(connection, halt, [(one, ELSEWHERE, False) for one in going])
+
+
+def _has_been_live(counts: bytes) -> bool:
+    """Records of backtests, and those that a server made, are of nothing that could be stopped."""
+    return bool(msgspec.json.decode(counts, type=dict[int, int]).keys() - NOT_LIVE)
 
 
 def list_models(connection: Connection, halt: Halt, some: list[tuple[str, str, bool]]) -> None:

@@ -56,6 +56,8 @@ describe("what a halt has come to", () => {
     expect(proofs(model)).toHaveLength(3);
     expect(proofs({ ...model, proof: null })).toEqual([]);
     expect(proofs({ ...model, proof: { lock_is_free: false, processes: 2 } })).toEqual([]);
+    expect(proofs({ ...model, proof: { lease_ended_at: 5, key: "refused" } })).toHaveLength(2);
+    expect(proofs({ ...model, proof: { withdrawn: true, key: "refused" } })).toHaveLength(2);
     expect(proofs({ ...model, run_id: null, proof: {} })).toEqual([
       "By its own word: it runs elsewhere.",
     ]);

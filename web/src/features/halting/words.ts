@@ -29,6 +29,8 @@ export function proofs({ proof, run_id }: Outcome): string[] {
   if (proof.never_launched) return ["There was no process."];
   if (run_id === null) return ["By its own word: it runs elsewhere."];
   return [
+    ...(proof.withdrawn ? ["Its start was withdrawn, and no host has it."] : []),
+    ...(proof.lease_ended_at ? ["Its lease has run out, and its shim ends it before that."] : []),
     ...(proof.lock_is_free ? ["The kernel says that its lock is free."] : []),
     ...(proof.processes === 0 ? ["No process is left in its control group."] : []),
     ...(proof.key === "refused" ? ["Its key is refused."] : []),
