@@ -8,10 +8,11 @@ after it. Runs of an engine that knows one machine have no lease.
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from sqlalchemy import Connection, select, tuple_, update
+from sqlalchemy import Connection, or_, select, tuple_, update
 
+from tapeline.runs.described_hosts import NOT_IN_RAY
 from tapeline.store.backends import common_time
-from tapeline.store.tables.runs import runs
+from tapeline.store.tables.runs import hosts, runs
 
 MARGIN = 1.0  # seconds
 
@@ -36,11 +37,13 @@ def renew(connection: Connection, host: str, fences: Mapping[str, int], seconds:
     """Those of the host's runs whose leases go on from now; one statement, however many.
 
     Not a run that was started anew or elsewhere, that has ended, or whose lease has run out: that
-    is final, and somebody may be about to take it over.
+    is final, and somebody may be about to take it over. Nor a run that is to stop on a node that
+    nobody can tell so: it ends with its lease.
     """
     if not fences:
         return set()
     now = common_time.now(connection)
+    out_of_reach = (hosts.c.name == host, hosts.c.trouble == NOT_IN_RAY)
     held = (
         select(runs.c.id)
         .where(
@@ -48,6 +51,7 @@ def renew(connection: Connection, host: str, fences: Mapping[str, int], seconds:
             runs.c.host == host,
             runs.c.ended_at.is_(None),
             runs.c.lease_until > now,
+            or_(runs.c.desired != "stopped", ~select(hosts.c.name).where(*out_of_reach).exists()),
         )
         .order_by(runs.c.id)  # two requests never wait for each other
         .with_for_update()

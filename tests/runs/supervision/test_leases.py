@@ -2,7 +2,8 @@
 
 import pytest
 
-from tapeline.runs import leases
+from tapeline.runs import described_hosts, leases
+from tapeline.runs.described_hosts import Description
 from tapeline.store.backends import common_time
 from tests.conftest import Cast, Service, on_both
 from tests.pushing import pushing
@@ -49,6 +50,20 @@ def test_only_its_holder_renews_and_only_in_time(service: Service, cast: Cast) -
         assert rows.renew(*everything) == {fine.id}
         assert rows.renew(fine, host="n2") == set()
         assert rows.renew() == set()
+
+
+def test_what_is_to_stop_where_nobody_can_say_so_ends_with_its_lease(
+    service: Service, cast: Cast
+) -> None:
+    with pushing(service, cast.owner) as model:
+        rows = Rows(service, cast, model.id)
+        kept, stopped = rows.add("kept", 60.0), rows.add("stopped", 60.0)
+        rows.change(stopped, desired="stopped")
+        service.store.write_now(described_hosts.describe, Description("n1", "m", "1"))
+        assert rows.renew(kept, stopped) == {kept.id, stopped.id}, "its leader tells the node"
+        service.store.write_now(described_hosts.tell_of_unmet, ["n1"])
+        assert rows.renew(kept, stopped) == {kept.id}
+        service.store.write_now(described_hosts.describe, Description("n1", "m", "1"))
 
 
 def test_a_run_is_free_to_take_only_a_margin_after_its_lease(service: Service, cast: Cast) -> None:
