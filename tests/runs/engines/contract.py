@@ -1,5 +1,6 @@
 """Engines as the contract tests need them. A new engine joins with a maker in `MAKERS`."""
 
+import hashlib
 import os
 import time
 from collections.abc import Callable
@@ -120,9 +121,10 @@ class Bench:
         manifest = more.pop("manifest", {})
         archive = self._folder / f"{number}.zip"
         archive.write_bytes(zipped({"main.py": main, **(files or {})}, **manifest))
-        self.place.blobs.put(f"{number:064x}", archive)
+        name = hashlib.sha256(archive.read_bytes()).hexdigest()
+        self.place.blobs.put(name, archive)
         version = Version(
-            id="v", model_id="m", number=1, description="", archive=f"{number:064x}", size=1,
+            id="v", model_id="m", number=1, description="", archive=name, size=1,
             manifest=Manifest(main_script="main.py", **manifest), plan="nano",
             python_version=pythons()[0].version, created_at=0.0, created_by="ada",
         )  # fmt: skip

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -46,6 +47,9 @@ class ClusterEngine:
         self._members, self._carrier, self._blobs = members, carrier, blobs
         self._fetched = fetched
         self._is_closed = threading.Event()
+        self._handing_over: defaultdict[tuple[str | None, str], threading.Lock] = defaultdict(
+            threading.Lock
+        )
         self._avoided: dict[str, dict[str, float]] = {}
         """By run, the nodes that could not start it, and until when they are not asked again."""
 
@@ -192,9 +196,13 @@ class ClusterEngine:
     # Files
 
     def _hand_over(self, host: str | None, archive: str) -> None:
-        """In pieces, unless the node has it."""
-        if self._members.call(host, "archive", frames.Piece(archive, 0), bool):
-            return
+        """In pieces, unless the node has it. One at a time: several runs of a new version begin
+        together."""
+        with self._handing_over[host, archive]:
+            if not self._members.call(host, "archive", frames.Piece(archive, 0), bool):
+                self._send(host, archive)
+
+    def _send(self, host: str | None, archive: str) -> None:
         self._fetched.mkdir(mode=0o700, parents=True, exist_ok=True)
         copy = self._fetched / f"{archive}-{time.monotonic_ns()}"
         try:

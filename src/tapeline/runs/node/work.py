@@ -30,6 +30,7 @@ from tapeline.runs.engines.stopping_here import Launched
 from tapeline.runs.environments import interpreters
 from tapeline.runs.journals.records import Record
 from tapeline.runs.node import frames, sealing
+from tapeline.runs.node.archives import Archives
 from tapeline.runs.node.frames import NodeFailed, Opening, Says
 from tapeline.runs.node.preparing import Preparations
 from tapeline.runs.node.renewing import Renewing
@@ -80,6 +81,7 @@ class NodeWork:
         self._engine: LocalEngine | None = None
         self._host: Host | None = None
         self._found = interpreters.of_host(Settings(data=data))
+        self._archives = Archives(data / "archives")
         self._preparations = Preparations()
         self._lock = threading.Lock()
         self._started: dict[str, int] = {}
@@ -162,17 +164,8 @@ class NodeWork:
     def do_archive(self, body: bytes) -> bool:
         """A piece of an archive; with no content, whether it is here."""
         piece = frames.read(body, frames.Piece)
-        target = self._archives() / _plain(piece.name)
-        if not piece.content:
-            return target.exists()
-        draft = target.with_name(f".{target.name}")
-        mode = "r+b" if piece.offset else "wb"
-        with draft.open(mode) as file:
-            file.seek(piece.offset)
-            file.write(piece.content)
-        if piece.is_last:
-            draft.rename(target)
-        return piece.is_last
+        name = _plain(piece.name)
+        return self._archives.take(name, piece) if piece.content else self._archives.has(name)
 
     def do_prepare(self, body: bytes) -> frames.Preparing:
         """At once if nothing has to be installed. Else it begins, and `preparing` says how far it
@@ -301,7 +294,7 @@ class NodeWork:
     def _made(self, settings: Settings, host: Host) -> LocalEngine:
         engine = making.local_engine(
             settings,
-            Blobs(self._archives()),
+            Blobs(self._archives.folder),
             self._found,
             self.name,
             host,
@@ -337,11 +330,6 @@ class NodeWork:
         if self._opening is not None and self.renewing.trouble:
             return self.renewing.trouble
         return (self._engine.trouble() or "") if self._engine else ""
-
-    def _archives(self) -> Path:
-        folder = self._data / "archives"
-        folder.mkdir(mode=0o700, exist_ok=True)
-        return folder
 
 
 def _plain(name: str) -> str:
