@@ -19,6 +19,8 @@ log = Log(__name__)
 
 FILE = "host"
 """In the data directory, with the name."""
+LOCK_OF_NODE = "node.lock"
+"""There too, if it is that of a cluster's node, which has no server and no database."""
 PATIENCE = 20.0  # seconds until the database notices that a server lost power
 PAUSE = 0.5
 
@@ -50,6 +52,11 @@ def settle(file: Path, take: Take, give_back: GiveBack) -> str:
         take(name)
     keep(file, name)
     return name
+
+
+def is_node(data: Path) -> bool:
+    """Whether this data directory belongs to a machine that runs models for a cluster."""
+    return (data / LOCK_OF_NODE).exists()
 
 
 def name_in(file: Path) -> str:

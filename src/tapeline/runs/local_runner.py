@@ -61,6 +61,7 @@ class LocalRunner:
 
         Before the first request is served; `port` is where models will reach us.
         """
+        holds.mark_elsewhere(self._settings.data, are_elsewhere=False)
         self.host = hosts.examine(self._settings)
         if self._may_run(self.host):
             self._begin(self._ready(self.host, port))

@@ -29,6 +29,20 @@ from tapeline.tape.roots import trees
 BY_HAND = "An operator put it on hold."
 STOPPED = "An operator stopped it."
 HALTED = "An operator halted everything on this machine."
+ON_NODES = (
+    "{data} belongs to a server of a cluster, on whose machine no models run: nodes run them. Stop"
+    " all of them with: tapeline halt --all. If no server answers, stop them on each node with:"
+    " tapeline halt --here --data /var/lib/tapeline-node (its own directory)."
+)
+NO_HOLD_OF_NODE = (
+    "{data} belongs to a node of a cluster, and a hold has no meaning there. To move its models to"
+    " other nodes: tapeline cluster drain {name}. To stop them: tapeline halt --here --data {data}"
+)
+STAYS_STOPPED = (
+    "Nothing starts on this node until: tapeline release --data {data}. What ran here is recorded"
+    " as stopped as soon as the server that leads hears of it, and only `tapeline start` starts it"
+    " again. Other nodes go on: tapeline halt --all stops everything."
+)
 
 Why = Annotated[
     str | None, typer.Option("--why", help="The reason, for everybody who sees it.", metavar="TEXT")
@@ -44,6 +58,10 @@ def hold(context: typer.Context, why: Why = None, data: Data = None, config: Con
     """
     chosen = settings.load({"data": data, "config": config})
     datadir.require(chosen.data)
+    if host_identity.is_node(chosen.data):
+        name = host_identity.name_in(chosen.data / host_identity.FILE)
+        raise Failure(NO_HOLD_OF_NODE.format(data=chosen.data, name=name))
+    _refuse_if_elsewhere(chosen.data)
     made = holds.new(why or BY_HAND)
     if unwritten := _unwritten(chosen.data, holds.ALL, made):
         raise Failure(unwritten)
@@ -70,6 +88,9 @@ def release(
     logs.start("warning", chosen.log_format)
     screen = Screen(as_json=context.obj.as_json)
     held = hold_socket.on_all(chosen.data)
+    if host_identity.is_node(chosen.data):
+        _release_node(screen, chosen.data, held)
+        return
     with compose.open_store(chosen) as store:
         elsewhere = store.read_now(moving.destination)
         is_copy = host_identity.is_copied(chosen.data / host_identity.FILE)
@@ -96,8 +117,13 @@ def halt_here(screen: Screen, why: str | None, data: Path | None, config: Path |
     """For `tapeline halt --here`: everything on this machine, through processes and locks."""
     chosen = settings.load({"data": data, "config": config})
     datadir.require(chosen.data)
+    is_node = host_identity.is_node(chosen.data)
+    if not is_node:
+        _refuse_if_elsewhere(chosen.data)
     unwritten = _unwritten(chosen.data, holds.ALL, holds.new(why or HALTED, is_halt=True))
     _show(screen, _end(chosen, None), unwritten)
+    if is_node:
+        screen.note(STAYS_STOPPED.format(data=chosen.data))
 
 
 def stop_here(screen: Screen, chosen: settings.Settings, wanted: str) -> None:
@@ -110,6 +136,22 @@ def stop_here(screen: Screen, chosen: settings.Settings, wanted: str) -> None:
         raise Failure(f"{wanted} does not run on this machine. Running here: {running}.")
     unwritten = _unwritten(chosen.data, name, holds.new(STOPPED))
     _show(screen, _end(chosen, name), unwritten)
+
+
+def _refuse_if_elsewhere(data: Path) -> None:
+    """It would stop whatever this server leads, until another one leads; and nothing before."""
+    if holds.are_elsewhere(data):
+        raise Failure(ON_NODES.format(data=data))
+
+
+def _release_node(screen: Screen, data: Path, held: Hold | None) -> None:
+    """It has no copies that could trade twice: nothing starts there without a lease."""
+    if held is None:
+        screen.done(f"{data} is not on hold.", {"released": False})
+        return
+    _lift(data)
+    said = "Released. This node takes models again. What was stopped here stays stopped."
+    screen.done(said, {"released": True})
 
 
 def _release(chosen: settings.Settings) -> str:

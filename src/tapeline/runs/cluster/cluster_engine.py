@@ -3,7 +3,7 @@
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -22,6 +22,7 @@ from tapeline.runs.engines.engine import (
     Sights,
 )
 from tapeline.runs.engines.stopping_here import Launched, Proof
+from tapeline.runs.holding.holds import Hold
 from tapeline.runs.journals.journal import Chunk
 from tapeline.runs.journals.meaning import BacktestOutput
 from tapeline.runs.node import frames, sealing
@@ -117,7 +118,8 @@ class ClusterEngine:
 
     def look(self, runs: Sequence[Run], *, closely: bool = False) -> Sights:
         """All nodes at the same time: one that does not answer delays the others by little."""
-        found = Sights({}, {}, {})
+        held: dict[str, Mapping[str, Hold]] = {}
+        found = Sights({}, {}, {}, held)
         by_host = {name: [run for run in runs if run.host == name] for name in self.hosts()}
 
         def ask(name: str) -> frames.Seen:
@@ -131,6 +133,8 @@ class ClusterEngine:
             found.of.update(said.of)
             found.unknown.update({run: NodeFailed(why) for run, why in said.unknown.items()})
             found.left.update(dict.fromkeys(said.left, name))
+            if said.holds:
+                held[name] = said.holds
         return found
 
     def read(self, run: Run, offset: int, limit_bytes: int = READ_AT_ONCE) -> Chunk:
@@ -146,6 +150,9 @@ class ClusterEngine:
         self._members.call(host, "clear", run_id, type(None), STOPPED_WITHIN)
         self.give_back([run_id])
         private_files.discard(self._fetched / f"{run_id}.json")
+
+    def lift(self, host: str, name: str) -> None:
+        self._members.call(host, "lift", name, type(None))
 
     def close(self) -> None:
         """What a node is preparing goes on there, and the next server that leads follows it."""

@@ -24,6 +24,7 @@ from tapeline.runs.engines import model_files
 from tapeline.runs.engines.model_files import Doomed, Remains
 from tapeline.runs.engines.stopping_here import Proof
 from tapeline.runs.heartbeat import Heartbeat
+from tapeline.runs.holding import holds
 from tapeline.runs.holding.holds import Hold
 from tapeline.runs.holding.server_holds import ServerHolds
 from tapeline.runs.node.frames import Opening, Server
@@ -87,6 +88,7 @@ class ClusterRunner:
         self._port = port
         self._membership = Membership(settings.ray_address, settings.data)
         self.host_name = self._named()
+        holds.mark_elsewhere(settings.data, are_elsewhere=True)
         self._carrier = Bridge(settings.ray_address)
         self._members = Members(self._carrier, self._opening, lambda: self._leader.term)
         self._engine = ClusterEngine(

@@ -4,11 +4,13 @@ Everything here is called from threads and may be slow, except `hosts` and `trou
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 import msgspec
 
 from tapeline.models.versions import Version
+from tapeline.runs.holding.holds import Hold
 from tapeline.runs.journals.journal import Chunk
 from tapeline.runs.journals.records import Record
 from tapeline.runs.run import Run
@@ -84,6 +86,9 @@ class Sights(NamedTuple):
     left: dict[str, str]
     """Runs of which anything is still there, and their hosts: also those that nobody asked
     about."""
+    holds: Mapping[str, Mapping[str, Hold]] = MappingProxyType({})
+    """What an operator stopped on a host itself that is not this machine: by host and name. Read
+    after the runs were seen, so that nothing is seen to have ended without its hold."""
 
 
 class Engine(Protocol):
@@ -127,6 +132,10 @@ class Engine(Protocol):
 
     def clear(self, host: str, run_id: str) -> None:
         """Remove a run that has ended: kill its last processes, and delete its folder."""
+        ...
+
+    def lift(self, host: str, name: str) -> None:
+        """A hold of that host on one model or backtest is over: its stop is recorded."""
         ...
 
     def close(self) -> None:

@@ -302,6 +302,9 @@ class LocalEngine:
         self._wanted.pop(run_id, None)
         clear(self.folder, run_id)
 
+    def lift(self, host: str, name: str) -> None:
+        """The holds of this machine are those of its server or node, which lifts them."""
+
     def close(self) -> None:
         self._installing.close()
 

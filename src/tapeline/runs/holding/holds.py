@@ -23,6 +23,8 @@ ALL = "all"
 RESERVE = ".reserve"
 RELEASED = ".released"
 """Says that an operator released a copy, until a server has taken over its runs."""
+ELSEWHERE = ".elsewhere"
+"""Says that the models of this server run on other machines, which have holds of their own."""
 RESERVED = 4096  # bytes: enough for one hold when the disk is full
 UNTOLD = "the disk was full, so that the reason could not be written."
 
@@ -83,6 +85,20 @@ def mark_released(data: Path) -> None:
 
 def is_released(data: Path) -> bool:
     return (data / FOLDER / RELEASED).exists()
+
+
+def mark_elsewhere(data: Path, *, are_elsewhere: bool) -> None:
+    """Where the models of this server run. Best effort: a disk may take no file."""
+    with suppress(OSError):
+        (data / FOLDER).mkdir(mode=0o700, exist_ok=True)
+        if are_elsewhere:
+            (data / FOLDER / ELSEWHERE).touch(mode=0o600)
+        else:
+            (data / FOLDER / ELSEWHERE).unlink(missing_ok=True)
+
+
+def are_elsewhere(data: Path) -> bool:
+    return (data / FOLDER / ELSEWHERE).exists()
 
 
 def of(data: Path) -> Mapping[str, Hold]:

@@ -32,7 +32,6 @@ from tapeline.runs.node.work import NodeWork
 log = Log(__name__)
 
 SOCKET = "node.sock"
-LOCK = "node.lock"
 AT_ONCE = 24  # requests; installations have threads of their own
 TIDIED_EVERY = 3600.0  # seconds
 REPLACED_WITHIN = 9.0
@@ -47,7 +46,7 @@ def main() -> int:
     (data / "runs").mkdir(mode=0o700, exist_ok=True)
     (data / "keys").mkdir(mode=0o700, exist_ok=True)
     logs.start("info", "text")
-    lock = os.open(data / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    lock = os.open(data / host_identity.LOCK_OF_NODE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     if not poll(lambda: _is_taken(lock), within=REPLACED_WITHIN, every=0.02):
         return 0  # the one that is there goes on
     descriptors.raise_limit()

@@ -12,6 +12,7 @@ import msgspec
 from tapeline import errors
 from tapeline.errors import Problem
 from tapeline.runs.engines.engine import Job, Sight
+from tapeline.runs.holding.holds import Hold
 from tapeline.runs.journals.journal import Chunk
 from tapeline.runs.journals.meaning import Ending
 from tapeline.runs.journals.records import Record
@@ -102,6 +103,8 @@ class Seen(msgspec.Struct, frozen=True):
     unknown: dict[str, str]
     left: list[str]
     trouble: str
+    holds: dict[str, Hold]
+    """What an operator stopped on the node itself: see `holding.holds`."""
 
 
 class Read(msgspec.Struct, frozen=True):

@@ -18,7 +18,7 @@ import msgspec
 
 from tapeline import __version__, memory, private_files
 from tapeline.background import Background
-from tapeline.errors import CannotLaunchNow, Conflict, Problem, Unavailable
+from tapeline.errors import CannotLaunchNow, Conflict, OnHold, Problem, Unavailable
 from tapeline.logs import Log
 from tapeline.runs import pythons_of_hosts
 from tapeline.runs.engines import host_check, making, model_files, stopping_here
@@ -28,6 +28,8 @@ from tapeline.runs.engines.local import LocalEngine
 from tapeline.runs.engines.model_files import Doomed, Remains
 from tapeline.runs.engines.stopping_here import Launched
 from tapeline.runs.environments import interpreters
+from tapeline.runs.holding import holds
+from tapeline.runs.holding.server_holds import ServerHolds
 from tapeline.runs.journals.records import Record
 from tapeline.runs.node import frames, sealing
 from tapeline.runs.node.archives import Archives
@@ -76,6 +78,7 @@ class NodeWork:
         self.renewing.on_servers = self._meet
         self.on_retire: Callable[[], None] = lambda: None
         self._data, self._loop, self._background = data, loop, background
+        self._holds = ServerHolds(data, background)
         self._key = private_files.read_or_make(data / KEY, sealing.new_key)
         self._opening: Opening | None = None
         self._engine: LocalEngine | None = None
@@ -100,6 +103,7 @@ class NodeWork:
 
     def close(self) -> None:
         """Installations end; models live on, for as long as their leases do."""
+        self._holds.close()
         if self._engine is not None:
             self._engine.close()
 
@@ -195,6 +199,7 @@ class NodeWork:
         given = msgspec.msgpack.decode(content, type=LaunchSecrets)
         run = said.job.run
         assert run.fence is not None
+        self._refuse_held(run)
         with self._starting:
             if self._started.get(run.id) == run.fence:
                 return  # asked twice: a start empties the run's folders
@@ -204,6 +209,7 @@ class NodeWork:
         try:
             engine.prepare(said.job, _Unfollowed())  # this process may be new, or its cache empty
             engine.start(said.job, given)
+            self._end_if_held(engine, run)
         except BaseException:
             self.renewing.drop(run.id)
             self._started.pop(run.id, None)
@@ -217,7 +223,11 @@ class NodeWork:
         said, engine = frames.read(body, frames.Look), self._opened()
         found = engine.look(said.runs, closely=said.closely)
         unknown = {run: f"{type(error).__name__}: {error}" for run, error in found.unknown.items()}
-        return frames.Seen(found.of, unknown, sorted(found.left), engine.trouble() or "")
+        held = dict(self._holds.all())  # after the look: see `Sights.holds`
+        return frames.Seen(found.of, unknown, sorted(found.left), engine.trouble() or "", held)
+
+    def do_lift(self, body: bytes) -> None:
+        self._holds.lift(_plain(frames.read(body, str)))
 
     def do_read(self, body: bytes) -> frames.ReadOut:
         said = frames.read(body, frames.Read)
@@ -278,6 +288,21 @@ class NodeWork:
                 private_files.write(self._data / TERM, repr(term).encode())
                 self._term = term
 
+    def _refuse_held(self, run: Run) -> None:
+        """Not as a launch that is impossible for now: it would be given to another node, and
+        whoever stopped it here wants it to stay stopped. The next look tells the server why."""
+        held = self._holds.all()
+        if hold := held.get(holds.ALL) or held.get(run.lock_name):
+            raise OnHold(f"The node {self.name} is {hold.sentence()}")
+
+    def _end_if_held(self, engine: LocalEngine, run: Run) -> None:
+        """`tapeline halt --here` may have looked for processes just before this one began."""
+        try:
+            self._refuse_held(run)
+        except OnHold:
+            engine.stop(run)
+            raise
+
     def _work_by(self, opening: Opening) -> None:
         with self._lock:
             before, self._opening = self._opening, opening
@@ -325,6 +350,8 @@ class NodeWork:
         return self._engine
 
     def _trouble(self) -> str:
+        if hold := self._holds.on_all():
+            return f"It is {hold.sentence()}"
         if self._host is not None and not self._host.sandboxed:
             return " ".join(self._host.problems)
         if self._opening is not None and self.renewing.trouble:

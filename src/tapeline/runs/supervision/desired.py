@@ -133,6 +133,18 @@ def stop_here(connection: Connection, lock_name: str, why: str) -> bool:
     return True
 
 
+def stop_on(connection: Connection, host: str, why: str) -> bool:
+    """Record that everything was stopped on this host, and let others have what it never started.
+    Whether that changed anything."""
+    of_host = (runs.c.host == host, runs.c.ended_at.is_(None), runs.c.desired == "running")
+    begun = connection.execute(select(runs).where(*of_host, runs.c.launches > 0)).all()
+    for row in begun:
+        stop_here(connection, record(Run, row).lock_name, why)
+    never = update(runs).where(*of_host, runs.c.launches == 0).values(host=None, state="pending")
+    given_back = connection.execute(never).rowcount
+    return bool(begun) or given_back > 0
+
+
 def stop_run(connection: Connection, actor: Actor, model: Model, run_id: str) -> None:
     """End one run, such as a backtest that takes too long."""
     if get(connection, model.id, run_id).ended_at is not None:

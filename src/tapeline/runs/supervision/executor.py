@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from tapeline.background import Background, cause_of, pause_after, threads
+from tapeline.errors import Problem
 from tapeline.leading import LeadsNoMore
 from tapeline.logs import Log
 from tapeline.runs import run as run_records
@@ -151,6 +152,9 @@ class Executor:
         now = await self._rescheduling.turn()
         runs = await self._unfinished()
         found = await self._look(runs)
+        if await self._record_stops_on_hosts(runs, found):
+            self.wake()
+            return  # what has just ended must not start anywhere
         if time.monotonic() - self._forgot_at > FORGET_EVERY:
             await self._clear_unknown(found.left)
             self._forgot_at = time.monotonic()
@@ -191,6 +195,23 @@ class Executor:
                 await self._in_thread(self._server_holds.lift, name)
             except OSError as error:  # it stays stopped, and all others are supervised
                 self._runs.note(error, name)
+
+    async def _record_stops_on_hosts(self, runs: list[Run], found: Sights) -> bool:
+        """The same of other machines that run models for us. Whether any was new."""
+        is_new = False
+        for host, held in found.holds.items():
+            for name in held.keys() - {holds.ALL}:
+                is_new |= await self._store.write(desired.stop_here, name, held[name].why)
+                try:
+                    await self._in_thread(self._engine.lift, host, name)
+                except Problem as error:  # the next look finds it again
+                    self._runs.note(error, name)
+            begun = any(run.host == host and run.desired == "running" for run in runs)
+            if begun and (hold := held.get(holds.ALL)):
+                is_new |= await self._store.write(desired.stop_on, host, hold.why)
+        if is_new:
+            log.info("stops_recorded", hosts=sorted(found.holds))
+        return is_new
 
     def _read_last_words(self, runs: list[Run], found: Sights, busy: set[str]) -> None:
         """Check first, read after: the journal of a launch that is gone must be read to its end
