@@ -210,12 +210,13 @@ def fleet(
                 "RAY_TMPDIR": short,
                 "TAPELINE_ENGINE": "ray",
                 "TAPELINE_RAY_ADDRESS": rays.address,
-                "TAPELINE_NODES_PORT": "0",
                 **variables,
             }
+            # The address is this cluster's own, so the ports are free.
+            each = [own | {"TAPELINE_NODES_PORT": str(8701 + one)} for one in range(servers)]
             place = folder / "servers"
             place.mkdir()
-            with installation(place, postgres_server, servers, [own] * servers) as members:
+            with installation(place, postgres_server, servers, each) as members:
                 on.servers += members
                 yield on
             witness.close()

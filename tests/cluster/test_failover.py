@@ -68,6 +68,17 @@ def test_what_is_deleted_leaves_nothing_on_its_node(three: Fleet) -> None:
     assert not (data / "runs" / "locks" / model).exists()
 
 
+def test_models_live_on_while_the_only_server_is_started_anew(three: Fleet) -> None:
+    model = three.deploy()
+    run = three.wait_until_counted(model)
+    (who,) = three.witness.living(model)
+    three.member.server.end()
+    three.start_again(three.member)
+    wait_for(lambda: [one["state"] for one in three.hosts().values()].count("well") == 4, 120)
+    assert three.witness.living(model) == [who]
+    assert three.member.newest(model)["run_id"] == run
+
+
 def test_models_live_on_without_the_head_of_ray_and_the_nodes_say_what_is_missing(
     three: Fleet,
 ) -> None:

@@ -11,6 +11,7 @@ from tapeline.background import Background
 from tapeline.leading import LeadsNoMore, as_leader
 from tapeline.settings import Settings
 from tapeline.store import facts, leadership
+from tapeline.store.backends import common_time
 from tapeline.store.leadership import Leader
 from tapeline.store.store import Store
 from tests.waiting import wait_for
@@ -49,6 +50,19 @@ def test_one_leads_and_another_when_it_falls_silent(store: Store, settings: Sett
         wait_for(lambda: turn(second))
         assert not first.leads, "it stops believing before another can begin"
         assert not turn(first), "it does not take it back"
+
+
+@pytest.mark.databases("postgresql")
+def test_a_later_leader_has_a_later_term_whatever_the_clock_says(
+    settings: Settings, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with server(settings, "a") as (_, first), server(settings, "b") as (_, second):
+        assert turn(first)
+        first.close()
+        real = common_time.now
+        monkeypatch.setattr(common_time, "now", lambda connection: real(connection) - 3600.0)
+        assert turn(second)
+        assert second.term > first.term
 
 
 @pytest.mark.databases("postgresql")

@@ -68,25 +68,37 @@ def application(services: Services, *more: Route) -> EventsApi:
     return EventsApi(Middleware(app, services.metrics), services)
 
 
-class RunProtocol(EventProtocol):
-    """The first line names the run. The shim writes it, before anything the model sends."""
+class NamingProtocol(EventProtocol):
+    """The first line says from whom the requests of a connection come."""
 
+    longest_line = LONGEST_LINE
     _line: bytes | None = b""
     """As much of it as has arrived; None once it is read."""
+
+    def named_by(self, line: bytes) -> str | None:
+        """Who that is; None ends the connection."""
+        raise NotImplementedError
 
     def data_received(self, data: bytes) -> None:
         if self._line is not None:
             line, ended, data = (self._line + data).partition(b"\n")
-            if not ended and len(line) <= LONGEST_LINE:
+            if not ended and len(line) <= self.longest_line:
                 self._line = line
                 return
-            if not FIRST_LINE.fullmatch(line):
+            if (client := self.named_by(line)) is None:
                 self.transport.abort()
                 return
             self._line = None
-            self.is_from(line.decode())
+            self.is_from(client)
         if data:
             super().data_received(data)
+
+
+class RunProtocol(NamingProtocol):
+    """The shim writes that line, before anything the model sends."""
+
+    def named_by(self, line: bytes) -> str | None:
+        return line.decode() if FIRST_LINE.fullmatch(line) else None
 
 
 class NamedRunProtocol(EventProtocol):

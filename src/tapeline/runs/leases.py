@@ -34,7 +34,8 @@ def granted(connection: Connection, seconds: float | None) -> float | None:
 
 
 def renew(connection: Connection, host: str, fences: Mapping[str, int], seconds: float) -> set[str]:
-    """Those of the host's runs whose leases go on from now; one statement, however many.
+    """Those of the host's runs whose leases go on from now; one statement, however many. `seconds`
+    are not fewer than their shims have left: these never shorten what they were given.
 
     Not a run that was started anew or elsewhere, that has ended, or whose lease has run out: that
     is final, and somebody may be about to take it over. Nor a run that is to stop on a node that

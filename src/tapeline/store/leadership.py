@@ -100,7 +100,10 @@ def take(connection: Connection, holder: str, lasts: float = LASTS) -> Lease:
     found = None if said is None else msgspec.json.decode(said, type=Lease)
     if found is not None and found.holder != holder and found.until > now:
         return found
-    since = found.since if found is not None and found.holder == holder else now
+    since = now
+    if found is not None:
+        # Later than that of whoever led before, even if the database's clock was set back.
+        since = found.since if found.holder == holder else max(now, found.since + 0.001)
     ours = Lease(holder, since, now + lasts)
     words = msgspec.json.encode(ours).decode()
     if said is None:
@@ -112,8 +115,9 @@ def take(connection: Connection, holder: str, lasts: float = LASTS) -> Lease:
 
 def give_up(connection: Connection, holder: str) -> None:
     said = facts.get(connection, NAME)
-    if said is not None and msgspec.json.decode(said, type=Lease).holder == holder:
-        _replaced(connection, said, msgspec.json.encode(Lease("", 0.0, 0.0)).decode())
+    found = None if said is None else msgspec.json.decode(said, type=Lease)
+    if said is not None and found is not None and found.holder == holder:
+        _replaced(connection, said, msgspec.json.encode(Lease("", found.since, 0.0)).decode())
 
 
 def holder(connection: Connection) -> Lease | None:

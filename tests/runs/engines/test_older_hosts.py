@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from tapeline import certificates
 from tapeline.runs.engines import older_hosts
 from tapeline.runs.engines.older_hosts import HOSTS, Authority
 from tapeline.runs.environments.cache import Environment
@@ -77,7 +78,7 @@ def test_the_authority_is_believed_about_no_other_name(
         .sign(authority.key, hashes.SHA256())
     )
     chain = tmp_path / "forged.pem"
-    chain.write_bytes(older_hosts._private(key) + forged.public_bytes(serialization.Encoding.PEM))
+    chain.write_bytes(certificates.private_pem(key) + certificates.pem(forged))
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     server.load_cert_chain(chain)
     bundle = tmp_path / "bundle.pem"

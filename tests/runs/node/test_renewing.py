@@ -53,11 +53,14 @@ def deadlines(made: Renewing) -> dict[str, tuple[int, float]]:
     return msgspec.json.decode(made.file.read_bytes(), type=dict[str, tuple[int, float]])
 
 
-def frozen() -> tuple[socket.socket, Server]:
+def frozen(folder: Path) -> tuple[socket.socket, Server]:
     """It takes connections, and never says anything."""
     listener = socket.create_server(("127.0.0.1", 0))
-    _, certificate = meeting_point.certificate()
-    return listener, Server("127.0.0.1", listener.getsockname()[1], certificate)
+    return listener, Server("127.0.0.1", listener.getsockname()[1], certificate_in(folder))
+
+
+def certificate_in(folder: Path) -> str:
+    return meeting_point.certificate(folder / meeting_point.FILE)[1]
 
 
 @pytest.mark.usefixtures("on_disk")
@@ -75,6 +78,19 @@ async def test_a_deadline_is_counted_from_before_the_request(
     assert made.until("a", 7) == until
     with pytest.raises(CannotLaunchNow):
         made.until("a", 6)
+
+
+@pytest.mark.usefixtures("on_disk")
+@in_a_loop
+async def test_a_node_says_what_its_longest_lease_has_left(
+    api: LeaseServer, tmp_path: Path
+) -> None:
+    made, api.seconds = of_node(tmp_path, api.where), 60.0
+    await made.grant("a", 7)
+    api.seconds = 6.0
+    await made.renew()
+    before, now = api.left[0], api.left[-1]
+    assert (before, 60.0 - now < 5.0, now <= 60.0) == (0.0, True, True)
 
 
 @pytest.mark.usefixtures("on_disk")
@@ -110,9 +126,8 @@ async def test_a_process_that_is_started_anew_goes_on_with_what_is_alive(
 async def test_servers_that_are_gone_frozen_or_others_are_passed_by(
     api: LeaseServer, tmp_path: Path
 ) -> None:
-    gone, (listener, silent) = Server("127.0.0.1", 1, api.where.certificate), frozen()
-    _, other = meeting_point.certificate()
-    impostor = Server("127.0.0.1", api.where.port, other)
+    gone, (listener, silent) = Server("127.0.0.1", 1, api.where.certificate), frozen(tmp_path)
+    impostor = Server("127.0.0.1", api.where.port, certificate_in(tmp_path))
     with listener:
         made = of_node(tmp_path, gone, silent, impostor, api.where)
         began = elapsed()
@@ -129,7 +144,7 @@ async def test_servers_that_are_gone_frozen_or_others_are_passed_by(
 async def test_a_frozen_server_costs_little_of_the_time_that_a_lease_has(
     api: LeaseServer, tmp_path: Path
 ) -> None:
-    listener, silent = frozen()
+    listener, silent = frozen(tmp_path)
     with listener:
         made, began = of_node(tmp_path, silent, api.where), elapsed()
         await made.grant("a", 1)
@@ -139,7 +154,7 @@ async def test_a_frozen_server_costs_little_of_the_time_that_a_lease_has(
 @pytest.mark.usefixtures("on_disk")
 @in_a_loop
 async def test_without_any_server_nothing_is_promised(tmp_path: Path) -> None:
-    made = of_node(tmp_path, Server("127.0.0.1", 1, meeting_point.certificate()[1]))
+    made = of_node(tmp_path, Server("127.0.0.1", 1, certificate_in(tmp_path)))
     with pytest.raises(NoServer):
         await made.renew()
     with pytest.raises(CannotLaunchNow):

@@ -81,6 +81,8 @@ class Message:
     node: str
     fences: dict[str, int]
     asked_at: float = 0.0
+    seconds: float = 0.0
+    """What the longest lease there has left, or what was granted."""
 
 
 @dataclass
@@ -150,6 +152,18 @@ def test_a_node_counts_from_before_it_asked(fleet: "Fleet") -> None:
         fleet.one_is_alive_at_most()
 
 
+def test_shorter_leases_take_no_time_from_a_model_that_has_more(fleet: "Fleet") -> None:
+    """Its node renews once after the setting was changed, and is cut off then."""
+    fleet.lease = 60.0
+    fleet.renew("n1")
+    fleet.lease = LEASE
+    fleet.renew("n1")
+    while len(fleet.instances) == 1:
+        fleet.go_on(1, set())
+        fleet.start_at_once("n2")
+        fleet.one_is_alive_at_most()
+
+
 def test_a_leader_that_was_frozen_takes_only_the_lease_that_it_saw(fleet: "Fleet") -> None:
     """While it was, the database's clock was set back, and the node renewed."""
     fleet.world.now += LEASE - MARGIN - 0.5  # its model is still alive
@@ -179,6 +193,7 @@ class Fleet(stateful.RuleBasedStateMachine):
         self.world, self.services, self.store = world, world.services, world.services.store
         self.nodes = {name: Node() for name in NODES}
         self.instances: list[Instance] = []
+        self.lease = LEASE
         self.messages: list[Message] = []
         self.found: list[str] = []
 
@@ -279,7 +294,8 @@ class Fleet(stateful.RuleBasedStateMachine):
             return
         alive = {one.run_id: one.fence for one in self._on(node) if one.is_alive(self.world.now)}
         fences = {**alive, **self.nodes[node].starting}
-        self.messages.append(Message("ask", node, fences, self.world.now))
+        left = max((one.until + MARGIN - self.world.now for one in self._on(node)), default=0.0)
+        self.messages.append(Message("ask", node, fences, self.world.now, left))
 
     @precondition(lambda self: self.messages)
     @rule(data=st.data(), is_doubled=st.booleans())
@@ -328,9 +344,11 @@ class Fleet(stateful.RuleBasedStateMachine):
 
     def _deliver(self, message: Message) -> None:
         if message.kind == "ask":
-            renewed = self.store.write_now(renew, message.node, message.fences, LEASE)
+            lasting = max(self.lease, message.seconds)
+            renewed = self.store.write_now(renew, message.node, message.fences, lasting)
             fences = {one: message.fences[one] for one in renewed}
-            self.messages.append(Message("answer", message.node, fences, message.asked_at))
+            answer = Message("answer", message.node, fences, message.asked_at, self.lease)
+            self.messages.append(answer)
         elif not (node := self.nodes[message.node]).is_frozen:
             if message.kind == "start":
                 node.starting |= message.fences
@@ -338,7 +356,7 @@ class Fleet(stateful.RuleBasedStateMachine):
                 self._take_answer(message, node)
 
     def _take_answer(self, message: Message, node: Node) -> None:
-        until, now = message.asked_at + LEASE - MARGIN, self.world.now
+        until, now = message.asked_at + message.seconds - MARGIN, self.world.now
         for run_id, fence in message.fences.items():
             there = [one for one in self._on(message.node) if one.run_id == run_id]
             if node.starting.get(run_id) == fence:

@@ -9,7 +9,6 @@ from functools import partial
 from typing import NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, select
 
 from tapeline.errors import Problem
 from tapeline.logs import Log
@@ -37,10 +36,8 @@ from tapeline.runs.unreleased_copy import Copy
 from tapeline.runs.upkeep.failing_over import FailingOver
 from tapeline.runs.upkeep.forgetting import Forgetting
 from tapeline.runs.upkeep.giving_back import GivingBack
-from tapeline.store.backends.database import Database
 from tapeline.store.blobs import Blobs
 from tapeline.store.leadership import Leader
-from tapeline.store.tables.runs import hosts
 
 log = Log(__name__)
 
@@ -185,7 +182,9 @@ class ClusterRunner:
         if not self._leads() or self._copy.is_one:
             self._rest()
             return
-        self._servers = await self._means.store.read(_servers, self._means.store.database)
+        self._servers = await self._means.store.read(
+            meeting_point.published, self._means.store.database
+        )
         try:
             await asyncio.to_thread(self._members.refresh, self._work)
             self._met |= dict.fromkeys(self._members.all(), time.monotonic())
@@ -290,8 +289,3 @@ class ClusterRunner:
         name = host_identity.settle(data / host_identity.FILE, database.claim, database.give_back)
         unreleased_copy.hold_if_unreleased(data)
         return name
-
-
-def _servers(connection: Connection, database: Database) -> list[Server]:
-    names = connection.scalars(select(hosts.c.name).where(hosts.c.node == ""))
-    return meeting_point.published(connection, database, list(names))

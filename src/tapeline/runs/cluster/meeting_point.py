@@ -1,32 +1,30 @@
 """Where the nodes of a cluster reach API servers, and how each side knows the other.
 
-Every server has a certificate of its own, made when it starts and published in the database; nodes
-trust exactly those. A node shows a token that any server of the installation can check and nobody
+Every server has a certificate of its own, which is published in the database; nodes trust exactly
+those. A node shows a token that any server of the installation can check and nobody
 else can make.
 """
 
 import hmac
-import os
 import ssl
-from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import msgspec
 from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
-from sqlalchemy import Connection
+from cryptography.hazmat.primitives import hashes
+from sqlalchemy import Connection, select
 
+from tapeline import certificates, private_files
 from tapeline.runs import heartbeat
 from tapeline.runs.node.frames import Server
 from tapeline.runs.node.servers import NAME
 from tapeline.store import facts
 from tapeline.store.backends.database import Database
-from tapeline.store.encryption import Cipher
+from tapeline.store.encryption import Cipher, UnusableKey
+from tapeline.store.tables.runs import hosts
 
 PUBLISHED = f"{facts.PASSING}meeting point:"
-LIFE, SLOW_CLOCKS = timedelta(days=3650), timedelta(days=2)
+FILE = "nodes-port.pem"
 _PURPOSE = b"a node of the cluster\0"
 
 
@@ -40,39 +38,35 @@ def is_token_of(cipher: Cipher, node: str, token: str) -> bool:
     return any(hmac.compare_digest(one, token) for one in known)
 
 
-def certificate() -> tuple[ssl.SSLContext, str]:
-    """A new one with its key, for a server, and in PEM for those who are to trust it."""
-    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, NAME)])
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - SLOW_CLOCKS)
-        .not_valid_after(now + LIFE)
-        .sign(key, hashes.SHA256())
-    )
-    pem = made.public_bytes(serialization.Encoding.PEM)
-    form = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    # The library wants a file; this one is in memory and private.
-    descriptor = os.memfd_create("certificate")
+def certificate(file: Path) -> tuple[ssl.SSLContext, str]:
+    """The server's own, which this file keeps: nodes still trust a server that was started anew.
+    For the server, and in PEM for those who are to trust it."""
+    content = private_files.read_or_make(file, _made)
     try:
-        os.write(descriptor, key.private_bytes(*form, serialization.NoEncryption()) + pem)
-        context.load_cert_chain(f"/proc/self/fd/{descriptor}")
-    finally:
-        os.close(descriptor)
-    return context, pem.decode()
+        return certificates.server_context(content), _public_part(content)
+    except ValueError as error:  # `SSLError` is one
+        raise UnusableKey(
+            f"The key file {file} is empty or damaged. Delete it: a new one is made."
+        ) from error
+
+
+def _made() -> bytes:
+    key, name = certificates.new_key(), certificates.name(NAME)
+    made = certificates.begun(name, name, key.public_key()).sign(key, hashes.SHA256())
+    return certificates.private_pem(key) + certificates.pem(made)
+
+
+def _public_part(content: bytes) -> str:
+    return certificates.pem(x509.load_pem_x509_certificate(content)).decode()
 
 
 def publish(connection: Connection, host: str, server: Server) -> None:
     facts.put(connection, PUBLISHED + host, msgspec.json.encode(server).decode())
 
 
-def published(connection: Connection, database: Database, hosts: Iterable[str]) -> list[Server]:
-    """Those of these servers that run now."""
-    up = sorted(heartbeat.up(connection, database, hosts))
+def published(connection: Connection, database: Database) -> list[Server]:
+    """The servers that run now."""
+    query = select(hosts.c.name).where(hosts.c.node == "", hosts.c.forgotten_at.is_(None))
+    up = sorted(heartbeat.up(connection, database, list(connection.scalars(query))))
     found = facts.get_all(connection, [PUBLISHED + host for host in up])
     return [msgspec.json.decode(found[name], type=Server) for name in sorted(found)]

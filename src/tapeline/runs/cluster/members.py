@@ -4,7 +4,7 @@ itself, and how to ask them something."""
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol, TypeVar
 
 import msgspec
@@ -14,7 +14,7 @@ from tapeline.background import Work, threads
 from tapeline.errors import Problem
 from tapeline.logs import Log
 from tapeline.runs.cluster.bridge import CannotReach, RayNode
-from tapeline.runs.node import frames
+from tapeline.runs.node import frames, sealing
 from tapeline.runs.node.frames import Opening, Says
 
 log = Log(__name__)
@@ -59,6 +59,9 @@ class Members:
         self._carrier, self._opening, self._term = carrier, opening, term
         self._known: dict[str, Member] = {}
         self._threads: ThreadPoolExecutor = threads(AT_ONCE, "nodes")
+        # Apart, because it may take minutes on one of them.
+        self._opening_threads: ThreadPoolExecutor = threads(AT_ONCE, "opening")
+        self._being_opened: dict[str, Future[None]] = {}
         self._refreshing = threading.Lock()
         self._retired: set[str] = set()
         self.refreshed_at = -float("inf")
@@ -111,7 +114,8 @@ class Members:
         self._known = {}
 
     def close(self) -> None:
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        for pool in (self._threads, self._opening_threads):
+            pool.shutdown(wait=False, cancel_futures=True)
 
     def _meet(self, ray: RayNode) -> Says | Exception:
         try:
@@ -120,11 +124,23 @@ class Members:
             if said.version != __version__:
                 self._retire(ray)
             elif said.opened != frames.digest(opening):
-                self._ask(ray, "open", opening, type(None), OPENED_WITHIN)
-                said = self._ask(ray, "describe", None, Says, DESCRIBED_WITHIN)
+                self._open(ray, said, opening)
         except (Problem, OSError, msgspec.MsgspecError) as error:
             return error
         return said
+
+    def _open(self, ray: RayNode, said: Says, opening: Opening) -> None:
+        """Beside everything else, and not twice at the same time. What came of the last time is the
+        answer of this one."""
+        before = self._being_opened.get(ray.id)
+        if before is not None and not before.done():
+            return
+        sealed = sealing.seal(msgspec.msgpack.encode(opening), said.public_key)
+        self._being_opened[ray.id] = self._opening_threads.submit(
+            self._ask, ray, "open", sealed, type(None), OPENED_WITHIN
+        )
+        if before is not None:
+            before.result()
 
     def _retire(self, ray: RayNode) -> None:
         """A process of another version ends. Once for each time that Ray was started there: if that
@@ -141,4 +157,4 @@ class Members:
 def _why_not(said: Says) -> str:
     if said.version != __version__:
         return f"it runs Tapeline {said.version}, and the servers run {__version__}"
-    return said.trouble
+    return said.trouble or ("" if said.opened else "it is being made ready")

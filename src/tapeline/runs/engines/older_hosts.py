@@ -4,19 +4,17 @@ Trust in it is limited to that domain: its certificate says so, and every librar
 certificates enforces that.
 """
 
-import os
 import re
 import ssl
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+from cryptography.x509.oid import ExtendedKeyUsageOID
 
-from tapeline import private_files
+from tapeline import certificates, private_files
 from tapeline.errors import CannotStart
 from tapeline.runs.environments.cache import Environment
 from tapeline.runs.sandbox import foreign_files
@@ -25,8 +23,6 @@ from tapeline.store.encryption import UnusableKey
 DOMAIN = "blankly.finance"
 HOSTS = tuple(f"{name}.{DOMAIN}" for name in ("events", "deploy", "app"))
 FILE = "older-hosts.pem"
-LIFE = timedelta(days=3650)
-SLOW_CLOCKS = timedelta(days=2)
 SYSTEM_BUNDLES = (
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
@@ -45,21 +41,13 @@ class Authority:
     certificate: x509.Certificate
 
     def pem(self) -> bytes:
-        return self.certificate.public_bytes(serialization.Encoding.PEM)
+        return certificates.pem(self.certificate)
 
     def context(self) -> ssl.SSLContext:
         """For a server that answers to those names."""
-        key = ec.generate_private_key(ec.SECP256R1())
-        content = _private(key) + _issue(self, key).public_bytes(serialization.Encoding.PEM)
-        made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        # The library wants a file; this one is in memory and private.
-        descriptor = os.memfd_create("certificate")
-        try:
-            os.write(descriptor, content)
-            made.load_cert_chain(f"/proc/self/fd/{descriptor}")
-        finally:
-            os.close(descriptor)
-        return made
+        key = certificates.new_key()
+        content = certificates.private_pem(key) + certificates.pem(_issue(self, key))
+        return certificates.server_context(content)
 
 
 def authority(folder: Path) -> Authority:
@@ -112,23 +100,25 @@ def _of_the_system() -> list[Path]:
 
 
 def _made() -> bytes:
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = _name("Tapeline, for clients of an older platform")
+    key = certificates.new_key()
+    name = certificates.name("Tapeline, for clients of an older platform")
     certificate = (
-        _begun(name, name, key.public_key())
+        certificates.begun(name, name, key.public_key())
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .add_extension(_usage(key_cert_sign=True, crl_sign=True), critical=True)
         .add_extension(x509.NameConstraints([x509.DNSName(DOMAIN)], None), critical=True)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
         .sign(key, hashes.SHA256())
     )
-    return _private(key) + certificate.public_bytes(serialization.Encoding.PEM)
+    return certificates.private_pem(key) + certificates.pem(certificate)
 
 
 def _issue(issuer: Authority, key: ec.EllipticCurvePrivateKey) -> x509.Certificate:
     signer = issuer.key.public_key()
     return (
-        _begun(_name(HOSTS[0]), issuer.certificate.subject, key.public_key())
+        certificates.begun(
+            certificates.name(HOSTS[0]), issuer.certificate.subject, key.public_key()
+        )
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(_usage(digital_signature=True), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
@@ -141,36 +131,9 @@ def _issue(issuer: Authority, key: ec.EllipticCurvePrivateKey) -> x509.Certifica
     )
 
 
-def _begun(
-    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey
-) -> x509.CertificateBuilder:
-    now = datetime.now(UTC)
-    return (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(issuer)
-        .public_key(key)
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - SLOW_CLOCKS)
-        .not_valid_after(now + LIFE)
-    )
-
-
-def _name(text: str) -> x509.Name:
-    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
-
-
 def _usage(**wanted: bool) -> x509.KeyUsage:
     kinds = (
         *("digital_signature", "content_commitment", "key_encipherment", "data_encipherment"),
         *("key_agreement", "key_cert_sign", "crl_sign", "encipher_only", "decipher_only"),
     )
     return x509.KeyUsage(**dict.fromkeys(kinds, False) | wanted)
-
-
-def _private(key: ec.EllipticCurvePrivateKey) -> bytes:
-    return key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    )

@@ -12,14 +12,13 @@ from pathlib import Path
 from tapeline.errors import Unavailable
 from tapeline.logs import Log
 from tapeline.runs.engines import events_port
-from tapeline.runs.engines.events_port import FIRST_LINE, TlsListener
+from tapeline.runs.engines.events_port import FIRST_LINE, HELLO_SECONDS, TlsListener
 from tapeline.runs.node.servers import Servers
 from tapeline.runs.shim.forward import SOCKET, TLS_SOCKET
 
 log = Log(__name__)
 
 CHUNK = 65_536
-HELLO_SECONDS = 10.0
 LAST_WORDS = 60.0  # seconds for an answer to a client that sends no more
 
 

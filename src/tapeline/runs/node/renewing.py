@@ -32,6 +32,9 @@ class Renewal(msgspec.Struct, frozen=True):
     """The request; by run, the epoch of its launch."""
 
     runs: dict[str, int]
+    left: float = 0.0
+    """For how many seconds the longest lease here still lasts: it may have been given when leases
+    were longer, and its shim goes by that."""
 
 
 class Renewed(msgspec.Struct, frozen=True):
@@ -92,9 +95,11 @@ class Renewing:
         async with self._turn:
             asked = {run: fence for run, (fence, _) in self._held.items()}
             began = elapsed()
+            longest = max((until for _, until in self._held.values()), default=0.0)
+            body = Renewal(asked, max(0.0, longest + leases.MARGIN - began))
             try:
                 # Less than a lease: an answer that comes later than that renews nothing.
-                said = await self._servers.post(PATH, Renewal(asked), self.seconds - leases.MARGIN)
+                said = await self._servers.post(PATH, body, self.seconds - leases.MARGIN)
             except Unavailable as error:
                 self._tell(error.message)
                 raise

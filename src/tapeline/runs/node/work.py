@@ -159,7 +159,8 @@ class NodeWork:
         self._loop.call_soon_threadsafe(self._loop.call_later, LAST_ANSWER, self.on_retire)
 
     def do_open(self, body: bytes) -> None:
-        opening = frames.read(body, Opening)
+        sealed = frames.read(body, bytes)
+        opening = frames.read(sealing.unseal(sealed, self._key), Opening)
         private_files.write(self._data / OPENING, msgspec.msgpack.encode(opening))
         self._work_by(opening)
         with suppress(Unavailable):  # told as a trouble
