@@ -13,27 +13,36 @@ time.sleep = lambda seconds: select.select([], [], [], seconds) and None
 """
 
 
+def settings(ahead: Path) -> dict[str, str]:
+    """The variables of a process that goes by the clock of this file."""
+    return {
+        "LD_PRELOAD": str(_libfaketime()),
+        "FAKETIME_TIMESTAMP_FILE": str(ahead),
+        "FAKETIME_CACHE_DURATION": "1",
+        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+        "NO_FAKE_STAT": "1",
+    }
+
+
+def put_ahead(ahead: Path, seconds: int) -> None:
+    """So far ahead of the real time, or behind it, from the next second on."""
+    ahead.with_suffix(".new").write_text(f"{seconds:+d}")
+    ahead.with_suffix(".new").rename(ahead)
+
+
 class WallClock:
     def __init__(self, home: Home) -> None:
         self._ahead = home.path / "ahead"
-        self._ahead.write_text("+0")
+        put_ahead(self._ahead, 0)
         (home.path / "sitecustomize.py").write_text(SLEEP)
-        self.around = (
-            "env",
-            f"PYTHONPATH={home.path}",
-            f"LD_PRELOAD={_libfaketime()}",
-            f"FAKETIME_TIMESTAMP_FILE={self._ahead}",
-            "FAKETIME_CACHE_DURATION=1",
-            "FAKETIME_DONT_FAKE_MONOTONIC=1",
-            "NO_FAKE_STAT=1",
-        )
+        own = {"PYTHONPATH": home.path} | settings(self._ahead)
+        self.around = ("env", *(f"{name}={value}" for name, value in own.items()))
         """Starts a server that goes by it."""
 
     def jump_to(self, seconds: int, server: Server) -> None:
         """So far ahead of the real time, or back; until the server has noticed."""
         before = _noticed(server)
-        self._ahead.with_suffix(".new").write_text(f"{seconds:+d}")
-        self._ahead.with_suffix(".new").rename(self._ahead)
+        put_ahead(self._ahead, seconds)
         wait_for(lambda: _noticed(server) == before + 1)
 
 

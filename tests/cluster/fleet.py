@@ -9,15 +9,16 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from tests.acceptance.installation import Member, installation
 from tests.cluster import machines
+from tests.cluster.clocks import Clock
 from tests.cluster.machines import Machine, Network
-from tests.cluster.rays import Rays
+from tests.cluster.rays import ROOT, Rays
 from tests.waiting import wait_for
 
 # Ten times a second it says that it lives, and twice a second it stores an event and says so once
@@ -115,9 +116,11 @@ class Fleet:
     nodes: list[Machine]
     servers: list[Member]
     witness: Witness
-    cpus: float = 2
+    cpus: int = 2
     memory: int | None = None
     """The room that Ray is told of, on each node; what there is, if not said."""
+    clocks: list[Clock] = field(default_factory=list)
+    """Of the nodes, and then of the servers, once they have their own."""
 
     @property
     def member(self) -> Member:
@@ -126,6 +129,27 @@ class Fleet:
     def leading(self) -> Member:
         wait_for(lambda: any(one.leads() for one in self.servers))
         return next(one for one in self.servers if one.leads())
+
+    def give_clocks(self) -> None:
+        """Each node and each server starts again with one of its own, which can be set."""
+        owners: list[Machine | Member] = [*self.nodes, *self.servers]
+        for number, owner in enumerate(owners):
+            clock = Clock(self.network.folder / f"clock{number}", str(ROOT))
+            self.clocks.append(clock)
+            if isinstance(owner, Machine):
+                owner.variables |= clock.variables
+                owner.kill()
+                self.boot_again(owner)
+            else:
+                owner.server.variables |= clock.variables
+                owner.server.end()
+                self.start_again(owner)
+
+    def start_again(self, member: Member) -> None:
+        """After its server has ended."""
+        before = member.server
+        member.server = before.home.up_in("env", **before.variables)
+        member.trader.meet(member.server)
 
     def boot_again(self, node: Machine) -> None:
         self.network.boot_again(node)
@@ -162,7 +186,12 @@ class Fleet:
         return self.named(str(self.member.newest(model)["host"]))
 
     def named(self, name: str) -> Machine:
-        return next(one for one in self.nodes if _name_of(one) == name)
+        return next(one for one in self.nodes if self.name_of(one) == name)
+
+    def name_of(self, node: Machine) -> str:
+        """That its host has; empty until it has one."""
+        file = node.folder / "data" / "host"
+        return file.read_text().split()[0] if file.exists() else ""
 
     def deploy(self) -> str:
         deployed = self.member.trader.deploy(self.witness.script, name="counting")
@@ -179,11 +208,6 @@ class Fleet:
         return str(self.member.newest(model)["run_id"])
 
 
-def _name_of(machine: Machine) -> str:
-    file = machine.folder / "data" / "host"
-    return file.read_text().split()[0] if file.exists() else ""
-
-
 @contextmanager
 def fleet(
     folder: Path,
@@ -191,17 +215,18 @@ def fleet(
     *,
     nodes: int,
     servers: int = 1,
-    cpus: float = 2,
+    cpus: int = 2,
     memory: int | None = None,
+    disk: int | None = None,
     **variables: str,
 ) -> Iterator[Fleet]:
-    """`variables` are those of the servers."""
+    """`variables` are those of the servers; `disk` is of what size each node has one."""
     short = tempfile.mkdtemp(prefix="ray")  # paths of sockets have little room
     try:
         with machines.network(folder) as network:
             rays = Rays(network.machine("head"))
             rays.start_head()
-            made = [network.machine(f"node{number}") for number in range(nodes)]
+            made = [network.machine(f"node{number}", disk) for number in range(nodes)]
             witness = Witness(network.never_cut)
             on = Fleet(network, rays, made, [], witness, cpus, memory)
             on.start_ray(*made)

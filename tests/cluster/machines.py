@@ -24,9 +24,13 @@ _WAITING = (
     "import signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN);"
     " print(flush=True); signal.pause()"
 )
-_MOUNTS = (
-    'mount -t tmpfs tmpfs /dev/shm && mount --bind "$0" /mnt && ip link set lo up && exec "$@"'
-)
+_MOUNTS = """set -e
+mount -t tmpfs tmpfs /dev/shm
+mount --bind "$0" /mnt
+if [ -e "$0/disk" ]; then mount -o loop "$0/disk" "$0/data"; fi
+ip link set lo up
+exec "$@"
+"""
 _NOWHERE = "02:00:00:00:00:01"  # nobody has it, so the switch takes such a packet to nobody
 _ENDS_WITH_PARENT = 1
 
@@ -40,6 +44,8 @@ class Machine:
     holder: subprocess.Popen[str]
     switch: int
     started: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    variables: dict[str, str] = field(default_factory=dict)
+    """For every process that is started there."""
 
     @property
     def first(self) -> psutil.Process:
@@ -86,7 +92,8 @@ class Machine:
 
     def environment(self, more: Mapping[str, str] | None = None) -> dict[str, str]:
         own = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "LANG": "C.UTF-8"}
-        return own | {"TAPELINE_DATA": str(self.folder / "data")} | dict(more or {})
+        own |= {"TAPELINE_DATA": str(self.folder / "data")}
+        return own | dict(more or {}) | self.variables
 
     def processes(self) -> list[psutil.Process]:
         """All but the first: models in sandboxes too, and those that left their parents."""
@@ -123,6 +130,14 @@ class Machine:
         for process in self.processes():
             with suppress(psutil.NoSuchProcess):
                 process.send_signal(signal.SIGCONT)
+
+    def fill_disk(self) -> None:
+        """That of its data; not a byte is left."""
+        wanted = f"cat /dev/zero > {self.folder}/data/filling || true"
+        assert "No space left" in self.run("sh", "-c", wanted)
+
+    def free_disk(self) -> None:
+        self.run("rm", f"{self.folder}/data/filling")
 
     def kill(self) -> None:
         """As if its power was cut."""
@@ -161,8 +176,15 @@ class Network:
         """An address of the tests."""
         return f"{self.aside}.1"
 
-    def machine(self, name: str) -> Machine:
-        (self.folder / name).mkdir()
+    def machine(self, name: str, disk: int | None = None) -> Machine:
+        """`disk`: the bytes of one for its data alone."""
+        folder = self.folder / name
+        folder.mkdir()
+        if disk is not None:
+            (folder / "data").mkdir()
+            with (folder / "disk").open("wb") as image:
+                image.truncate(disk)
+            subprocess.run(["mkfs.ext4", "-q", "-m", "0", folder / "disk"], check=True)
         return self._boot(name, 10 + len(self.machines))
 
     def boot_again(self, machine: Machine) -> None:

@@ -57,7 +57,7 @@ class Rays:
         wait_for(lambda: self._is_up(self.head), UP)
 
     def start(
-        self, *machines: Machine, cpus: float = 2, memory: int | None = None, is_kept: bool = False
+        self, *machines: Machine, cpus: int = 2, memory: int | None = None, is_kept: bool = False
     ) -> None:
         """All at once: most of it is waiting. Ray ends on a node that its head has given up; one
         that `is_kept` is started again then, as by the service manager of a real machine."""

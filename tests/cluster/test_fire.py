@@ -25,7 +25,8 @@ pytestmark = [MACHINES, pytest.mark.slow]
 
 MODELS, CPUS = 12, 8
 SECONDS = float(os.environ.get("FIRE_SECONDS", "600"))
-LEASE = 6.0
+LEASE, HOUR = 6.0, 3600
+DISK = 2 << 30  # bytes, of which few are used
 BACK_WITHIN = 240.0
 """Seconds after a fault has ended; what it took is printed. A node notices only after up to two
 minutes that Ray's head has forgotten it, and until then it takes no models of other nodes."""
@@ -40,8 +41,9 @@ class Fire:
 
     def faults(self) -> list[Callable[[float], None]]:
         node = [self.kill_a_node, self.freeze_a_node, self.cut_a_node, self.lose_the_servers]
-        rest = [self.lose_the_head, self.lose_the_others, self.kill_the_head]
-        return [*node, *rest, self.kill_the_leader, self.freeze_the_leader, self.freeze_postgres]
+        node += [self.lose_the_head, self.lose_the_others, self.fill_a_disk]
+        rest = [self.kill_the_head, self.kill_the_leader, self.freeze_the_leader]
+        return [*node, *rest, self.freeze_postgres, self.skew_a_clock]
 
     def kill_a_node(self, seconds: float) -> None:
         node = self._node()
@@ -70,6 +72,12 @@ class Fire:
     def lose_the_others(self, seconds: float) -> None:
         self._lose(seconds, *(one.address for one in self._fleet.nodes))
 
+    def fill_a_disk(self, seconds: float) -> None:
+        node = self._node()
+        node.fill_disk()
+        time.sleep(seconds)
+        node.free_disk()
+
     def kill_the_head(self, seconds: float) -> None:
         self._fleet.rays.head.kill()
         time.sleep(seconds)
@@ -79,8 +87,7 @@ class Fire:
         member = self._fleet.leading()
         member.server.end(signal.SIGKILL)
         time.sleep(seconds)
-        member.server = member.server.home.up(**member.server.variables)
-        member.trader.meet(member.server)
+        self._fleet.start_again(member)
 
     def freeze_the_leader(self, seconds: float) -> None:
         with _frozen(psutil.Process(self._fleet.leading().server.process.pid)):
@@ -89,6 +96,13 @@ class Fire:
     def freeze_postgres(self, seconds: float) -> None:
         with _frozen(self._postgres, *self._postgres.children()):
             time.sleep(seconds)
+
+    def skew_a_clock(self, seconds: float) -> None:
+        """Of all our processes on a node, or of a server."""
+        clock = self._chance.choice(self._fleet.clocks)
+        clock.set(self._chance.choice((-HOUR, HOUR)))
+        time.sleep(seconds)
+        clock.set(0)
 
     def _node(self) -> Machine:
         return self._chance.choice(self._fleet.nodes)
@@ -141,7 +155,8 @@ def test_no_model_runs_twice_and_nothing_acknowledged_is_lost_whatever_fails(
         postgres = psutil.Process(connection.info.backend_pid).parent()
     assert postgres is not None
     folder = tmp_path_factory.mktemp("fire")
-    with fleet(folder, postgres_server, nodes=3, servers=2, cpus=CPUS) as on:
+    with fleet(folder, postgres_server, nodes=3, servers=2, cpus=CPUS, disk=DISK) as on:
+        on.give_clocks()
         wait_for(lambda: [one["state"] for one in on.hosts().values()].count("well") == 5, 120)
         models = [on.deploy() for _ in range(MODELS)]
         on.wait_until_all_live(models, 120)
