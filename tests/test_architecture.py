@@ -15,7 +15,8 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 # Who may import whom. A room that is not listed here does not exist.
 FOUNDATION = {
-    "", "background", "buckets", "clock", "descriptors", "errors", "fair_line", "fair_threads",
+    "", "background", "buckets", "certificates", "clock", "descriptors", "errors", "fair_line",
+    "fair_threads",
     "figures", "host_faults", "ids", "leading", "lifetime", "logs", "memory", "moments", "polling",
     "private_files", "problems", "recently_used", "settings", "setting_kinds", "setting_rows",
     "terminal_text",
@@ -24,6 +25,7 @@ FOUNDATION = {
 ARROWS: dict[str, set[str]] = {
     "background": {"errors", "fair_line", "leading", "logs", "turns"},
     "buckets": set(),
+    "certificates": set(),
     "clock": {"logs"},
     "descriptors": {"host_faults"},
     "errors": {"problems"},
