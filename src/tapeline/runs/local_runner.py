@@ -47,11 +47,11 @@ class LocalRunner:
         self._settings, self._store, self._background = settings, store, background
         self._blobs, self._interpreters, self._means = blobs, interpreters, means
         self._supervising: Supervising | None = None
-        parts = (store, means.appender, means.watchers, background)
+        parts = (store, means.appender, means.watchers, background, settings.data)
         Forgetting(*parts)
         if store.database.file is None:  # on SQLite there is no other host
             FailingOver(*parts, float(settings.lease_seconds))
-        GivingBack(store, background)
+        GivingBack(store, background, settings.data)
         self.host: Host | None = None
         self.host_name = ""
         """What this host is called in the rows of its runs."""

@@ -90,6 +90,11 @@ class Copy:
         return None if self._store.database.claim(self._engine.host) else STILL_RUNS
 
 
+async def is_one(data: Path) -> bool:
+    """Whether a data directory is one, for whatever ends runs or gives them to others."""
+    return await asyncio.to_thread(host_identity.is_copied, data / host_identity.FILE)
+
+
 def hold_if_unreleased(data: Path) -> None:
     """Before a server does anything about the runs of a copy."""
     is_copy = host_identity.is_copied(data / host_identity.FILE)

@@ -1,6 +1,7 @@
 """Rows of leased runs for tests: launched by the real transaction, on a node without processes."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -92,11 +93,22 @@ class Rows:
 
 def fail_over(rows: Rows) -> None:
     """One turn, without the wait for a steady clock."""
-    parts = rows.service.services
-    loop = FailingOver(
-        rows.store, parts.inbox.appender, parts.watchers, Background(), seconds=-leases.MARGIN
-    )
+    loop = failing_over_with(rows, seconds=-leases.MARGIN)
     wait_for(lambda: asyncio.run(loop.taking_over.turn()) or loop._time.is_steady)
+
+
+def failing_over_with(
+    rows: Rows, *, seconds: float, data: Path | None = None, background: Background | None = None
+) -> FailingOver:
+    parts = rows.service.services
+    return FailingOver(
+        rows.store,
+        parts.inbox.appender,
+        parts.watchers,
+        background or Background(),
+        data or parts.settings.data,
+        seconds,
+    )
 
 
 def bodies(rows: Rows, kind: kinds.Kind) -> list[dict[str, Any]]:

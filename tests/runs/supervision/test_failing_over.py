@@ -1,25 +1,28 @@
 """What becomes of runs whose node did not renew their leases."""
 
 import asyncio
+import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import select
 
 from tapeline.background import Background
-from tapeline.runs import leases
+from tapeline.runs import host_identity, leases
 from tapeline.runs.journals.journal import Chunk
 from tapeline.runs.journals.records import Record
 from tapeline.runs.run import Run
 from tapeline.runs.supervision import collecting
+from tapeline.runs.upkeep import database_time
 from tapeline.runs.upkeep.database_time import DatabaseTime
-from tapeline.runs.upkeep.failing_over import MOST_STARTS, FailingOver
+from tapeline.runs.upkeep.failing_over import MOST_STARTS, FailingOver, Unsure
 from tapeline.store.tables.core import models
 from tapeline.tape.events import kinds
 from tests.conftest import Cast, Service, on_both
 from tests.pushing import pushing
-from tests.runs.supervision.leased import Rows, bodies, fail_over
+from tests.runs.supervision.leased import Rows, bodies, fail_over, failing_over_with
 
 pytestmark = on_both
 
@@ -109,11 +112,41 @@ def test_what_has_no_lease_or_a_valid_one_is_left_alone(rows: Rows) -> None:
 
 def test_a_lease_that_changed_since_it_was_seen_is_left_alone(rows: Rows) -> None:
     lost = rows.let_lapse(rows.add("lost", 60.0, kind="live"))
-    parts = rows.service.services
-    loop = FailingOver(rows.store, parts.inbox.appender, parts.watchers, Background(), seconds=-1.0)
+    loop = failing_over_with(rows, seconds=-leases.MARGIN)
     assert lost.id in asyncio.run(_found(loop))
     rows.change(lost, fence=(lost.fence or 0) + 1)
     assert rows.store.write_now(loop._take, lost.id) == collecting.NOTHING
+    assert rows.get(lost).ended_at is None
+    rows.change(lost, ended_at=1.0)
+
+
+def test_a_time_that_is_never_sure_is_told(rows: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database_time, "LONGEST_QUESTION", -1.0)  # every answer takes too long
+    lost = rows.let_lapse(rows.add("lost", 60.0, kind="live"))
+    loop = failing_over_with(rows, seconds=0.2 - leases.MARGIN)
+    asyncio.run(loop.taking_over.turn())
+    time.sleep(0.5)
+    with pytest.raises(Unsure):
+        asyncio.run(loop.taking_over.turn())
+    assert rows.get(lost).ended_at is None
+    rows.change(lost, ended_at=1.0)
+    asyncio.run(loop.taking_over.turn())
+
+
+def test_the_clock_is_listened_to_while_runs_are_taken(rows: Rows) -> None:
+    background = Background()
+    loop = failing_over_with(rows, seconds=-leases.MARGIN, background=background)
+    assert {one.name for one in background.states()} == {"failover", "clock of leases"}
+    asyncio.run(loop.listen())
+    assert len(loop._time._answers) == 1
+
+
+def test_a_copy_that_was_not_released_takes_nothing(rows: Rows, tmp_path: Path) -> None:
+    lost = rows.let_lapse(rows.add("lost", 60.0, kind="live"))
+    (tmp_path / host_identity.FILE).write_text("n1 1")  # written into another file than this
+    loop = failing_over_with(rows, seconds=-leases.MARGIN, data=tmp_path)
+    for _ in range(3):
+        asyncio.run(loop.taking_over.turn())
     assert rows.get(lost).ended_at is None
     rows.change(lost, ended_at=1.0)
 
@@ -165,33 +198,33 @@ def test_its_late_report_changes_nothing_after_that(rows: Rows) -> None:
     assert rows.all() == before
 
 
-def heard(time: DatabaseTime, *answers: tuple[float, float]) -> list[bool]:
+def heard(clock: DatabaseTime, *answers: tuple[float, float]) -> list[bool]:
     """By our clock and by the database's; an answer takes no time."""
     found = []
     for ours, theirs in answers:
-        time.heard(ours, theirs, ours + 0.01)
-        found.append(time.is_steady)
+        clock.heard(ours, theirs, ours + 0.01)
+        found.append(clock.is_steady)
     return found
 
 
 def test_the_databases_clock_counts_after_it_went_evenly_for_a_lease() -> None:
-    time = DatabaseTime(7.0)
-    steady = heard(time, *((float(at), 1000.0 + at) for at in range(10)))
+    clock = DatabaseTime(7.0)
+    steady = heard(clock, *((float(at), 1000.0 + at) for at in range(10)))
     assert steady == [False] * 7 + [True] * 3
-    assert heard(time, (10.0, 1010.05)) == [True], "a clock that is slewed"
-    assert heard(time, (11.0, 4611.0)) == [False], "it was set forward"
-    after = heard(time, *((float(at), 4600.0 + at) for at in range(12, 20)))
+    assert heard(clock, (10.0, 1010.05)) == [True], "a clock that is slewed"
+    assert heard(clock, (11.0, 4611.0)) == [False], "it was set forward"
+    after = heard(clock, *((float(at), 4600.0 + at) for at in range(12, 20)))
     assert after == [False] * 6 + [True] * 2
-    assert heard(time, (30.0, 4630.0)) == [False], "it was away"
-    assert heard(time, *((float(at), 4600.0 + at) for at in range(31, 38)))[-1]
-    assert heard(time, (38.0, 1000.0)) == [False], "it was set back"
+    assert heard(clock, (30.0, 4630.0)) == [False], "it was away"
+    assert heard(clock, *((float(at), 4600.0 + at) for at in range(31, 38)))[-1]
+    assert heard(clock, (38.0, 1000.0)) == [False], "it was set back"
 
 
 def test_an_answer_that_took_long_says_nothing() -> None:
-    time = DatabaseTime(2.0)
-    heard(time, *((float(at), float(at)) for at in range(4)))
-    assert time.is_steady
-    time.heard(4.0, 3600.0, 5.5)
-    assert time.is_steady, "not for three seconds yet"
-    time.heard(5.6, 3600.0, 7.5)
-    assert not time.is_steady
+    clock = DatabaseTime(2.0)
+    heard(clock, *((float(at), float(at)) for at in range(4)))
+    assert clock.is_steady
+    assert not clock.heard(4.0, 3600.0, 5.5), "its clock may have been set"
+    assert clock.is_steady, "not for three seconds yet"
+    clock.heard(5.6, 3600.0, 7.5)
+    assert not clock.is_steady

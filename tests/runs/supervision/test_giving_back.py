@@ -1,6 +1,7 @@
 """A run that a silent host has taken but never started is for any other host."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -10,7 +11,7 @@ from sqlalchemy import Connection, insert
 from tapeline.background import Background
 from tapeline.models.archives.manifest import Manifest
 from tapeline.models.versions import Version
-from tapeline.runs import heartbeat
+from tapeline.runs import heartbeat, host_identity
 from tapeline.runs import run as run_records
 from tapeline.runs.engines.engine import Job
 from tapeline.runs.run import Run
@@ -39,7 +40,7 @@ def _insert(connection: Connection, found: list[Run]) -> None:
 
 
 def test_what_a_silent_host_never_started_is_given_back_and_nothing_else(
-    service: Service, cast: Cast
+    service: Service, cast: Cast, tmp_path: Path
 ) -> None:
     store = service.store
     assert store.database.claim("well")
@@ -60,7 +61,10 @@ def test_what_a_silent_host_never_started_is_given_back_and_nothing_else(
             taken("elsewhere", host="well"),
         ]
         store.write_now(_insert, [never, leased, *kept])
-        turn = GivingBack(store, Background()).turn
+        (tmp_path / host_identity.FILE).write_text("n1 1")  # written into another file than this
+        asyncio.run(GivingBack(store, Background(), tmp_path).turn())
+        assert store.read_now(run_records.find, "never") == never, "a copy that was not released"
+        turn = GivingBack(store, Background(), service.services.settings.data).turn
         asyncio.run(turn())
 
         for name in ("never", "leased"):

@@ -218,9 +218,16 @@ class Fleet(stateful.RuleBasedStateMachine):
     def leader_changes(self) -> None:
         parts = self.services
         self.leader = FailingOver(
-            self.store, parts.inbox.appender, parts.watchers, Background(), LEASE
+            self.store,
+            parts.inbox.appender,
+            parts.watchers,
+            Background(),
+            parts.settings.data,
+            LEASE,
         )
-        self.forgetting = Forgetting(self.store, parts.inbox.appender, parts.watchers, Background())
+        self.forgetting = Forgetting(
+            self.store, parts.inbox.appender, parts.watchers, Background(), parts.settings.data
+        )
         self.found = []
 
     @rule(node=st.sampled_from(NODES))

@@ -73,10 +73,11 @@ class ClusterRunner:
         self._means, self._blobs, self._leader = means, blobs, leader
         self.host_name = ""
         """What this server is called among all that share the database."""
-        parts = (means.store, means.appender, means.watchers, means.background)
+        data = means.settings.data
+        parts = (means.store, means.appender, means.watchers, means.background, data)
         Forgetting(*parts)
         FailingOver(*parts, float(means.settings.lease_seconds))
-        GivingBack(means.store, means.background)
+        GivingBack(means.store, means.background, data)
 
     def open(self, port: int) -> None:
         """Join Ray and get ready to lead; models are told to reach us on `port`."""

@@ -33,12 +33,14 @@ class DatabaseTime:
         self.is_steady = False
         """So far, for as long as that."""
 
-    def heard(self, asked: float, said: float, answered: float) -> None:
-        """By our clock, the database's clock, and our clock again."""
+    def heard(self, asked: float, said: float, answered: float) -> bool:
+        """By our clock, the database's clock, and our clock again. Whether its clock has gone
+        evenly until then: of an answer that took too long, nobody knows."""
         answers = self._answers
         if answers and answered - answers[-1].at > LONGEST_GAP:
             answers.clear()
-        if answered - asked <= LONGEST_QUESTION:
+        is_good = answered - asked <= LONGEST_QUESTION
+        if is_good:
             new = Answer(asked, said - answered, said - asked)
             if any(_differ(new, one) for one in answers):
                 answers.clear()
@@ -46,6 +48,7 @@ class DatabaseTime:
         while len(answers) > 1 and answered - answers[1].at >= self._lasting:
             answers.popleft()
         self.is_steady = bool(answers) and answered - answers[0].at >= self._lasting
+        return self.is_steady and is_good
 
 
 def elapsed() -> float:

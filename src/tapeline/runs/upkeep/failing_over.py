@@ -8,10 +8,12 @@ database was away that is the rule, because `DatabaseTime` waits.
 """
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 from sqlalchemy import Connection
 
 from tapeline.background import Background
+from tapeline.errors import Unavailable
 from tapeline.runs import leases
 from tapeline.runs.journals.late import NOT_RENEWED
 from tapeline.runs.journals.meaning import NEXT_TIME, RunUpdate
@@ -27,9 +29,14 @@ from tapeline.store.store import Store
 from tapeline.tape.append.appending import Appender
 from tapeline.tape.append.watchers import Watchers
 
-EVERY = 1.0  # seconds
+EVERY, WITHIN = 1.0, 60.0  # seconds
 MOST_STARTS = 3
 """Of a backtest: one that takes its node down with it must not take down all of them."""
+
+
+class Unsure(Unavailable):
+    """Runs whose leases have run out are not taken over: the database answers too slowly, or its
+    clock jumps again and again."""
 
 
 class FailingOver:
@@ -41,22 +48,40 @@ class FailingOver:
         appender: Appender,
         watchers: Watchers,
         background: Background,
+        data: Path,
         seconds: float,
     ) -> None:
         self._store = store
         self._appender = appender
-        self._time = DatabaseTime(seconds + MARGIN)
+        self._lasting = seconds + MARGIN
+        self._time = DatabaseTime(self._lasting)
+        self._unsure_since: float | None = None
         self._lapsed: dict[str, Lapsed] = {}
+        # Beside the takeovers: one that takes long, or waits after a failure, costs no certainty.
+        background.loop("clock of leases", self.listen, every=EVERY, within=WITHIN, once=True)
         self.taking_over = TakingOver(
-            store, watchers, background, "failover", EVERY, self._find, self._take
+            store, watchers, background, data, "failover", EVERY, self._find_or_tell, self._take
         )
 
+    async def listen(self) -> None:
+        self._time.heard(*await self._store.read(_asked))
+
+    async def _find_or_tell(self) -> list[str]:
+        found = await self._find()
+        since = self._unsure_since
+        if since is not None and elapsed() - since > 2 * self._lasting:
+            raise Unsure
+        return found
+
     async def _find(self) -> list[str]:
-        began = elapsed()
-        now, lapsed = await self._store.read(_now_and_expired)
-        self._time.heard(began, now, elapsed())
+        lapsed, asked = await self._store.read(_expired)
+        is_sure = self._time.heard(*asked)
         self._lapsed = {one.run_id: one for one in lapsed}
-        return list(self._lapsed) if self._time.is_steady else []
+        if is_sure or not lapsed:
+            self._unsure_since = None
+        elif self._unsure_since is None:
+            self._unsure_since = elapsed()
+        return list(self._lapsed) if is_sure else []
 
     def _take(self, connection: Connection, run_id: str) -> Taken:
         run, lapsed = taking_over.held(connection, run_id), self._lapsed[run_id]
@@ -66,8 +91,14 @@ class FailingOver:
         return take(connection, self._appender, run)
 
 
-def _now_and_expired(connection: Connection) -> tuple[float, list[Lapsed]]:
-    return common_time.now(connection), leases.expired(connection)
+def _expired(connection: Connection) -> tuple[list[Lapsed], tuple[float, float, float]]:
+    """The time last: a clock that was set before these were compared with it is found out."""
+    return leases.expired(connection), _asked(connection)
+
+
+def _asked(connection: Connection) -> tuple[float, float, float]:
+    """By our clock, the database's, and ours again. Waiting for a connection is no part of it."""
+    return elapsed(), common_time.now(connection), elapsed()
 
 
 def take(connection: Connection, appender: Appender, run: Run) -> Taken:

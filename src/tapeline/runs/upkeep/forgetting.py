@@ -8,6 +8,8 @@ Runs with a lease are left to `failing_over` and `giving_back`: whatever somebod
 is only cut off has them until their leases have run out, and that is soon.
 """
 
+from pathlib import Path
+
 from sqlalchemy import Connection, select, update
 
 from tapeline.background import Background
@@ -30,11 +32,18 @@ EVERY = 2.0  # seconds
 
 class Forgetting:
     def __init__(
-        self, store: Store, appender: Appender, watchers: Watchers, background: Background
+        self,
+        store: Store,
+        appender: Appender,
+        watchers: Watchers,
+        background: Background,
+        data: Path,
     ) -> None:
         self._store = store
         self._appender = appender
-        TakingOver(store, watchers, background, "forgotten hosts", EVERY, self._find, self._take)
+        TakingOver(
+            store, watchers, background, data, "forgotten hosts", EVERY, self._find, self._take
+        )
 
     async def _find(self) -> list[str]:
         return await self._store.read(_left_behind)

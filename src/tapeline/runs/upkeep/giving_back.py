@@ -6,11 +6,13 @@ that has run out, because a start that nobody has heard of may still be under wa
 wakes up later starts nothing: `launching.raise_fence` asks whether the run is still its own.
 """
 
+from pathlib import Path
+
 from sqlalchemy import ColumnElement, Connection, or_, select, update
 
 from tapeline.background import Background
 from tapeline.logs import Log
-from tapeline.runs import heartbeat, leases
+from tapeline.runs import heartbeat, leases, unreleased_copy
 from tapeline.store.backends import common_time
 from tapeline.store.backends.database import Database
 from tapeline.store.store import Store
@@ -22,16 +24,18 @@ EVERY, WITHIN = 2.0, 60.0  # seconds
 
 
 class GivingBack:
-    """On SQLite there is no other host."""
+    """On SQLite there is no other host. A copy that was not released gives back nothing."""
 
-    def __init__(self, store: Store, background: Background) -> None:
-        self._store = store
+    def __init__(self, store: Store, background: Background, data: Path) -> None:
+        self._store, self._data = store, data
         if store.database.file is None:
             background.loop(
                 "runs of silent hosts", self.turn, every=EVERY, within=WITHIN, once=True
             )
 
     async def turn(self) -> None:
+        if await unreleased_copy.is_one(self._data):
+            return
         for host in await self._store.read(_silent, self._store.database):
             given = await self._store.write(give_back, self._store.database, host)
             for run_id in given:

@@ -5,12 +5,14 @@ out). One loop of the server that leads for each; one transaction for each run.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
 
 from sqlalchemy import Connection, select, update
 
 from tapeline.background import Background
 from tapeline.errors import Unavailable
 from tapeline.logs import Log
+from tapeline.runs import unreleased_copy
 from tapeline.runs.journals.meaning import RunUpdate
 from tapeline.runs.run import Run
 from tapeline.runs.supervision import collecting
@@ -33,18 +35,23 @@ class TakingOver:
         store: Store,
         watchers: Watchers,
         background: Background,
+        data: Path,
         name: str,
         every: float,
         find: Callable[[], Awaitable[Sequence[str]]],
         take: Callable[[Connection, str], Taken],
     ) -> None:
-        """`find` names runs; `take` looks at one again, in the transaction that ends it."""
+        """`find` names runs; `take` looks at one again, in the transaction that ends it. Of a copy
+        of the data directory that was not released, nothing is taken."""
         self._store = store
         self._watchers = watchers
+        self._data = data
         self._find, self._take = find, take
         self._work = background.loop(name, self.turn, every=every, within=WITHIN, once=True)
 
     async def turn(self) -> None:
+        if await unreleased_copy.is_one(self._data):
+            return
         for run_id in await self._find():
             try:
                 taken = await self._store.write(self._take, run_id)
