@@ -17,10 +17,12 @@ class Nodes:
     def __init__(self) -> None:
         self.free = {"a": 2.0, "b": 2.0}
         self.held: dict[int, tuple[str, float]] = {}
-        self.made = 0
+        self.made = self.tried = 0
+        self.is_wrong = False
         self._numbers: Iterator[int] = count()
 
     def make(self, size: Size, among: Collection[str]) -> tuple[int, str] | None:
+        self.tried += 1
         for node in sorted(among):
             if self.free[node] >= size.cpu:
                 self.free[node] -= size.cpu
@@ -29,6 +31,9 @@ class Nodes:
                 self.held[number] = node, size.cpu
                 return number, node
         return None
+
+    def room(self) -> dict[str, Size]:
+        return {node: Size(9 if self.is_wrong else cpu, 1000) for node, cpu in self.free.items()}
 
     def remove(self, number: int) -> None:
         node, cpu = self.held.pop(number)
@@ -42,7 +47,7 @@ def nodes() -> Nodes:
 
 @pytest.fixture
 def slots_of(nodes: Nodes) -> "Slots[int]":
-    return Slots(nodes.make, nodes.remove)
+    return Slots(nodes.make, nodes.remove, nodes.room)
 
 
 def test_a_run_keeps_its_node_however_often_it_asks(nodes: Nodes, slots_of: "Slots[int]") -> None:
@@ -75,6 +80,28 @@ def test_there_is_no_room_while_runs_have_it(slots_of: "Slots[int]") -> None:
     assert slots_of.reserve("more", SMALL, []) is None
     slots_of.release(["2"])
     assert slots_of.reserve("more", SMALL, ["a", "b"]) == "b"
+
+
+def test_a_run_that_waits_for_room_makes_nothing(nodes: Nodes, slots_of: "Slots[int]") -> None:
+    """Ray's head keeps something of each try for ever."""
+    for number in range(4):
+        slots_of.reserve(str(number), SMALL, ["a", "b"])
+    assert {slots_of.reserve("more", SMALL, ["a", "b"]) for _ in range(100)} == {None}
+    slots_of.release(["0"])
+    assert {slots_of.reserve("large", LARGE, ["a", "b"]) for _ in range(100)} == {None}
+    assert nodes.tried == 4
+    assert slots_of.reserve("more", SMALL, ["a", "b"]) == "a"
+
+
+def test_figures_that_were_wrong_are_not_believed_until_something_is_free(
+    nodes: Nodes, slots_of: "Slots[int]"
+) -> None:
+    slots_of.reserve("one", LARGE, ["a"])
+    nodes.is_wrong = True
+    assert {slots_of.reserve("more", LARGE, ["a"]) for _ in range(100)} == {None}
+    assert nodes.tried == 2
+    slots_of.release(["one"])
+    assert slots_of.reserve("more", LARGE, ["a"]) == "a"
 
 
 def test_what_is_kept_makes_room_for_another_size(nodes: Nodes, slots_of: "Slots[int]") -> None:

@@ -115,7 +115,7 @@ class Cluster:
         self._module = module
         self._turn = Lock()
         self._agents: dict[str, Any] = {}
-        self._slots = Slots(_make_group, groups.remove_placement_group)
+        self._slots = Slots(_make_group, groups.remove_placement_group, self._room)
         self._nodes: list[RayNode] = []
         self.look()
 
@@ -128,6 +128,9 @@ class Cluster:
             return "Ray on this machine has ended."
         self._slots.tidy(alive)
         return None
+
+    def _room(self) -> dict[str, Size]:
+        return {one.id: Size(one.cpu_free, one.memory_free) for one in self._nodes if one.alive}
 
     def answer(self, ask: Ask) -> Answer:
         match ask.what:

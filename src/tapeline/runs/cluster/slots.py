@@ -2,16 +2,18 @@
 the next run of the same size.
 
 Ray's head remembers every reservation that there ever was (17 KB each), so one per backtest would
-fill it.
+fill it. So would one per turn in which a run waits for room: the figures say first whether there is
+any.
 """
 
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from threading import Lock
 from typing import Generic, NamedTuple, TypeVar
 
 KEPT = 60.0  # seconds
+DOUBTED = 60.0  # seconds in which figures that were wrong about a size are not believed
 
 Held = TypeVar("Held")
 
@@ -19,6 +21,9 @@ Held = TypeVar("Held")
 class Size(NamedTuple):
     cpu: float
     memory: int
+
+
+NOTHING = Size(0.0, 0)
 
 
 @dataclass
@@ -31,17 +36,21 @@ class _Slot(Generic[Held]):
 
 class Slots(Generic[Held]):
     """`make` returns what it reserved and the node, or nothing if there is no room; `remove` ends
-    it. Any number of threads may ask."""
+    it; `free` says how much each node has left, as of a moment ago. Any number of threads may
+    ask."""
 
     def __init__(
         self,
         make: Callable[[Size, Collection[str]], tuple[Held, str] | None],
         remove: Callable[[Held], None],
+        free: Callable[[], Mapping[str, Size]],
     ) -> None:
-        self._make, self._remove = make, remove
+        self._make, self._remove, self._figures = make, remove, free
         self._turn = Lock()
         self._of: dict[str, _Slot[Held]] = {}
         self._free: list[_Slot[Held]] = []
+        self._refused: dict[tuple[Size, frozenset[str]], float] = {}
+        """When there was no room among these nodes although the figures said so."""
 
     def reserve(self, run: str, size: Size, among: Collection[str]) -> str | None:
         with self._turn:
@@ -70,6 +79,8 @@ class Slots(Generic[Held]):
     def tidy(self, alive: Collection[str]) -> None:
         """Called now and then. Ray moves a reservation whose node died; a run cannot follow it."""
         with self._turn:
+            doubted = time.monotonic() - DOUBTED
+            self._refused = {one: at for one, at in self._refused.items() if at > doubted}
             for run, slot in list(self._of.items()):
                 if slot.node not in alive:
                     del self._of[run]
@@ -83,6 +94,7 @@ class Slots(Generic[Held]):
     def _keep(self, slot: _Slot[Held]) -> None:
         slot.free_since = time.monotonic()
         self._free.append(slot)
+        self._refused.clear()
 
     def _kept(self, size: Size, among: Collection[str]) -> _Slot[Held] | None:
         for slot in self._free:
@@ -92,10 +104,41 @@ class Slots(Generic[Held]):
         return None
 
     def _made(self, size: Size, among: Collection[str]) -> _Slot[Held] | None:
-        made = self._make(size, among) if among else None
-        if made is None and (idle := [one for one in self._free if one.node in among]):
-            for slot in idle:  # their sizes are others, and this run needs the room
-                self._free.remove(slot)
-                self._remove(slot.held)
-            made = self._make(size, among)
-        return None if made is None else _Slot(*made, size)
+        figures, idle = self._figures(), self._idle()
+        has_room = any(_fits(size, figures.get(node)) for node in among)
+        if has_room and (slot := self._tried(size, among)) is not None:
+            return slot
+        for node in among:
+            spare = [figures.get(node, NOTHING), *(one.size for one in idle.get(node, []))]
+            if len(spare) > 1 and _fits(size, _sum(spare)):
+                for slot in idle[node]:  # their sizes are others, and this run needs the room
+                    self._free.remove(slot)
+                    self._remove(slot.held)
+                made = self._make(size, [node])  # Ray may need a moment: the figures tell when
+                return None if made is None else _Slot(*made, size)
+        return None
+
+    def _tried(self, size: Size, among: Collection[str]) -> _Slot[Held] | None:
+        asked, now = (size, frozenset(among)), time.monotonic()
+        if now - self._refused.get(asked, -DOUBTED) < DOUBTED:
+            return None
+        if (made := self._make(size, among)) is None:
+            self._refused[asked] = now
+            return None
+        return _Slot(*made, size)
+
+    def _idle(self) -> dict[str, list[_Slot[Held]]]:
+        found: dict[str, list[_Slot[Held]]] = {}
+        for slot in self._free:
+            found.setdefault(slot.node, []).append(slot)
+        return found
+
+
+def _fits(size: Size, room: Size | None) -> bool:
+    # Ray counts in ten thousandths of a core.
+    return room is not None and size.cpu < room.cpu + 1e-4 and size.memory <= room.memory
+
+
+def _sum(sizes: Iterable[Size]) -> Size:
+    listed = list(sizes)
+    return Size(sum(one.cpu for one in listed), sum(one.memory for one in listed))
