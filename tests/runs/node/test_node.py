@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from tapeline.errors import Problem
+from tapeline.polling import poll
+from tapeline.runs import heartbeat
 from tapeline.runs.node import frames
 from tapeline.runs.node.frames import Says
 from tests.runs.engines.contract import FOREVER, Bench
@@ -53,6 +55,23 @@ def test_a_model_lives_on_while_the_process_of_its_node_is_replaced(
     assert bench.sight(run).alive
     assert {run.id: run.fence} in node.leases.asked[-3:], "its lease is renewed again"
     bench.close()
+
+
+def test_a_node_with_long_leases_is_heard_of_all_the_same(node: Node, tmp_path: Path) -> None:
+    bench = Bench(node, tmp_path)
+    node.leases.seconds = 60.0
+    try:
+        run = bench.started(FOREVER)
+        assert poll(lambda: {} in node.leases.asked[-1:], within=20.0, every=0.05)
+        before = len(node.leases.asked)
+        time.sleep(heartbeat.SILENT_AFTER)
+        heard = node.leases.asked[before:]
+        assert len(heard) >= 2
+        assert not any(heard), "a lease that was renewed a moment ago is not renewed again"
+        assert bench.sight(run).alive
+    finally:
+        node.leases.seconds = 6.0
+        bench.close()
 
 
 def test_a_server_that_led_before_is_refused(node: Node) -> None:

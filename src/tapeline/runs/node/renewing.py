@@ -15,7 +15,7 @@ import msgspec
 from tapeline.clock import BOOT_ID
 from tapeline.errors import CannotLaunchNow, Unavailable
 from tapeline.logs import Log
-from tapeline.runs import leases
+from tapeline.runs import heartbeat, leases
 from tapeline.runs.node.frames import Server
 from tapeline.runs.node.servers import Servers, elapsed
 
@@ -26,6 +26,7 @@ FILE = "leases"
 MEMORY = Path("/dev/shm")  # noqa: S108 - in a private folder; on a full disk no lease must be lost
 RENEWED_AT = 3
 """Times within one lease."""
+BEAT_WITHIN = 5.0  # seconds
 
 
 class Renewal(msgspec.Struct, frozen=True):
@@ -63,12 +64,13 @@ class Renewing:
             began = elapsed()
             try:
                 if self._servers.are_known:
-                    await self.renew()
+                    await (self.renew() if self._is_due(began) else self.beat())
             except Unavailable:
                 pass  # told; the next time may be better
             except Exception as error:
                 log.error("bug", exc_info=error)
-            await asyncio.sleep(max(0.05, began + self.seconds / RENEWED_AT - elapsed()))
+            pause = min(heartbeat.EVERY, self.seconds / RENEWED_AT)
+            await asyncio.sleep(max(0.05, began + pause - elapsed()))
 
     async def grant(self, run_id: str, fence: int) -> None:
         """To a launch that is about to start here."""
@@ -97,17 +99,34 @@ class Renewing:
             began = elapsed()
             longest = max((until for _, until in self._held.values()), default=0.0)
             body = Renewal(asked, max(0.0, longest + leases.MARGIN - began))
-            try:
-                # Less than a lease: an answer that comes later than that renews nothing.
-                said = await self._servers.post(PATH, body, self.seconds - leases.MARGIN)
-            except Unavailable as error:
-                self._tell(error.message)
-                raise
-            self._take(asked, began, msgspec.convert(said, Renewed))
-            self._tell("")
+            # Less than a lease: an answer that comes later than that renews nothing.
+            self._take(asked, began, await self._post(body, self.seconds - leases.MARGIN))
+
+    async def beat(self) -> None:
+        """Between two renewals of long leases: a node that says nothing for some seconds counts as
+        silent. It keeps no renewal waiting for long."""
+        await self._post(Renewal({}), min(BEAT_WITHIN, self.seconds - leases.MARGIN))
+
+    def _is_due(self, now: float) -> bool:
+        """Whether the next time would be too late for a renewal."""
+        third = self.seconds / RENEWED_AT
+        return self.renewed_at is None or now + heartbeat.EVERY > self.renewed_at + third
+
+    async def _post(self, body: Renewal, within: float) -> Renewed:
+        try:
+            said = await self._servers.post(PATH, body, within)
+        except Unavailable as error:
+            self._tell(error.message)
+            raise
+        self._tell("")
+        renewed = msgspec.convert(said, Renewed)
+        self.seconds = renewed.seconds
+        if renewed.servers:
+            self.on_servers(renewed.servers)
+        return renewed
 
     def _take(self, asked: dict[str, int], began: float, said: Renewed) -> None:
-        self.seconds, self.renewed_at = said.seconds, began
+        self.renewed_at = began
         until = began + said.seconds - leases.MARGIN
         for run, fence in asked.items():
             if self._held.get(run, (None, 0.0))[0] != fence:
@@ -118,8 +137,6 @@ class Renewing:
                 log.warning("lease_refused", run=run)
                 self.drop(run)
         _write(self.file, self._held)
-        if said.servers:
-            self.on_servers(said.servers)
 
     def _tell(self, trouble: str) -> None:
         if trouble and not self.trouble:
