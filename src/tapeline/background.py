@@ -218,6 +218,8 @@ class Background:
         """While the service runs."""
         self.leads: Callable[[], bool] = lambda: True
         """Whether this server does what is done once among all that share a database."""
+        self.term: Callable[[], float] = lambda: 0.0
+        """Since when it does, or last did. It changes when another server did in between."""
 
     def loop(
         self,
@@ -230,9 +232,8 @@ class Background:
         essential: bool = False,
         once: bool = False,
     ) -> Loop:
-        """Take a turn `every` so many seconds while the service runs; each may take `within`. It
-        may also be added while the service runs, from its event loop. With `once`, only the server
-        that leads takes turns."""
+        """Take a turn `every` so many seconds while the service runs; each may take `within`. With
+        `once`, only on the server that leads. It may be added later, from the event loop."""
 
         async def turn_of_leader() -> None:
             as_leader.set(True)
@@ -272,8 +273,7 @@ class Background:
         return made
 
     def begin(self, name: str, act: Coroutine[Any, Any, T], about: str = "") -> "asyncio.Task[T]":
-        """Start a single task about one thing. Its failure is noted, and raised for those who await
-        the task."""
+        """Start a single task about one thing. Its failure is noted, and raised when awaited."""
         task = asyncio.create_task(act, name=f"{name} {about}".strip())
         self._under_way[task] = (name, monotonic())
         task.add_done_callback(partial(self._ended, self.kind(name), about))

@@ -66,6 +66,27 @@ def test_a_later_leader_has_a_later_term_whatever_the_clock_says(
 
 
 @pytest.mark.databases("postgresql")
+def test_the_term_changes_only_when_another_server_led_in_between(
+    settings: Settings, store: Store
+) -> None:
+    background = Background()
+    first = Leader(store, background, "a", SHORT)
+    with server(settings, "b") as (_, second):
+        assert turn(first)
+        before = background.term()
+        wait_for(lambda: not background.leads())
+        assert turn(first)
+        assert background.term() == before, "it was away, and nobody else led"
+        first.close()
+        assert turn(second)
+        assert background.term() == before
+        second.close()
+        assert turn(first)
+        assert background.term() > before
+        first.close()
+
+
+@pytest.mark.databases("postgresql")
 def test_a_leader_that_ends_hands_over_at_once(settings: Settings, store: Store) -> None:
     with server(settings, "a") as (_, first), server(settings, "b") as (_, second):
         first._lasts = second._lasts = 3600.0

@@ -57,7 +57,8 @@ class Leader:
         """Since when it leads, or last did: later than that of any server that led before."""
         self._is_alone = store.database.file is not None
         if not self._is_alone:
-            background.leads, store.require_lead = lambda: self.leads, self._require
+            background.leads, background.term = lambda: self.leads, lambda: self.term
+            store.require_lead = self._require
             background.loop("leadership", self.turn, every=EVERY, within=WITHIN)
 
     @property

@@ -22,7 +22,7 @@ from tapeline.runs.holding.holds import Hold
 from tapeline.runs.holding.server_holds import ServerHolds
 from tapeline.runs.run import Run
 from tapeline.runs.supervision import desired, late_endings, supervisor, unfinished
-from tapeline.runs.supervision.carrying_out import CarryingOut
+from tapeline.runs.supervision.carrying_out import CarryingOut, Memory
 from tapeline.runs.supervision.collector import Collector
 from tapeline.runs.supervision.install_places import InstallPlaces
 from tapeline.runs.supervision.installations import Installations
@@ -93,6 +93,7 @@ class Executor:
         self._unseen: dict[str, Exception] = {}
         self._is_closing = False
         self._background = background
+        self._term = background.term()
         self._runs = background.kind("run")
         self._work = background.loop(
             NAME, self._turn, every=TICK, within=WITHIN, essential=True, once=once
@@ -141,6 +142,7 @@ class Executor:
     async def _turn(self) -> None:
         if self._is_closing:
             return
+        self._forget_earlier_term()
         self.installations.rotate()
         self._holds = await self._in_thread(self._server_holds.all, pool=self._looking)
         if self._copy is not None and await self._copy.leaves_runs_alone(self._holds):
@@ -173,6 +175,15 @@ class Executor:
                 self._begin_preparing(action.run, action.run.host)
         if unplaced:
             await self._place(unplaced)
+
+    def _forget_earlier_term(self) -> None:
+        """Another server led since then: it may have started, stopped and moved the same runs."""
+        if self._background.term() == self._term:
+            return
+        self._term = self._background.term()
+        self._acts.memory = Memory()
+        for remembered in (self._read_out, self._setbacks, self._passed_over):
+            remembered.clear()
 
     async def _place(self, runs: list[Run]) -> None:
         """Last of all: to find a host for a new run may take longer than anything about others."""
