@@ -75,6 +75,11 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         """Whether something of it may be alive."""
         return self.fence is not None
 
+    @property
+    def is_unstarted(self) -> bool:
+        """Whether its newest launch, as far as its journal was read, has not said that it runs."""
+        return self.started_at is None or self.state in ("pending", "installing")
+
 
 def unfinished(connection: Connection, waiting: int) -> list[tuple[Run, str]]:
     """Every run that has not ended, the oldest first, with its project.

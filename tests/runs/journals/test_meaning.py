@@ -3,9 +3,11 @@
 from typing import Any
 
 import msgspec
+import pytest
 
 from tapeline.runs.journals.meaning import Ending, RunUpdate
 from tapeline.runs.journals.records import Record
+from tapeline.runs.run import Run
 from tapeline.tape.events import kinds
 from tests.runs.supervision.histories import a_run
 
@@ -66,7 +68,7 @@ def test_the_operators_log_has_one_line_for_each_change() -> None:
     stored = RunUpdate(a_run("r", fence=1), 1, 99.0, lambda: "no price for ETH" + "!" * 500)
     messages_of(stored, ended(1))
     assert stored.news[0].facts["last_line"] == ("no price for ETH" + "!" * 500)[:200]
-    killed = RunUpdate(a_run("r", fence=1), 1, 99.0)
+    killed = RunUpdate(a_run("r", fence=1, state="running", started_at=4.0), 1, 99.0)
     killed.relaunching(5.0, 5.5)
     killed.gave_up("stopped", "Stopped by ada.", 6.0)
     assert news_of(killed) == ["model_killed", "model_stopped"]
@@ -216,3 +218,21 @@ def test_a_scheduled_run_that_its_lease_ended_is_not_made_up_for() -> None:
     assert (update.changes["state"], update.changes["ended_at"]) == ("stopped", 12.0)
     assert "fence" not in update.changes
     assert update.changes["reason"].endswith("It runs again at its next time.")
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        a_run("never", fence=1, state="installing"),
+        a_run("not again", fence=2, state="pending", started_at=3.0, restarts=1),
+        a_run("t", kind="backtest", backtest_id="b", fence=1, state="installing"),
+    ],
+)
+def test_a_launch_that_never_started_is_repeated_and_is_no_crash(run: Run) -> None:
+    update = RunUpdate(run, 1, 99.0)
+    update.relaunching(5.0, 5.5)
+    assert [one.fields["line"] for one in update.events] == [
+        "Its host did not say that it started. It is started again."
+    ]
+    assert update.changes == {"state": "pending", "fence": None}
+    assert news_of(update) == ["model_not_started"]

@@ -39,7 +39,12 @@ class World:
     problems: dict[str, str] = field(default_factory=dict)
     stopping: dict[str, float] = field(default_factory=dict)
     launches: dict[str, list[float]] = field(default_factory=dict)
+    failures: dict[str, list[float]] = field(default_factory=dict)
+    lease: float | None = None
+    """Of each launch; nodes renew it with `renew`."""
     busy: set[str] = field(default_factory=set)
+    unanswered: set[str] = field(default_factory=set)
+    """Their starts reach no host."""
     fences: dict[str, int] = field(default_factory=dict)
     holds: set[str] = field(default_factory=set)
     hosts: tuple[str, ...] = (HOST,)
@@ -64,20 +69,22 @@ class World:
         self.alive.discard(name)
 
     def decide(self) -> list[Action]:
+        return supervisor.decide(self.view())
+
+    def view(self) -> View:
         rows = sorted(self.rows.values(), key=lambda run: (run.created_at, run.id))
-        return supervisor.decide(
-            View(
-                hosts=self.hosts,
-                now=self.now,
-                slots=self.slots,
-                grace=10.0,
-                runs=[run for run in rows if run.ended_at is None],
-                projects=self.projects,
-                tenants=self.tenants,
-                seen={run.id: self._seen(run) for run in rows},
-                holds=self.holds,
-                drained=self.drained,
-            )
+        return View(
+            hosts=self.hosts,
+            now=self.now,
+            slots=self.slots,
+            grace=10.0,
+            runs=[run for run in rows if run.ended_at is None],
+            projects=self.projects,
+            tenants=self.tenants,
+            seen={run.id: self._seen(run) for run in rows},
+            holds=self.holds,
+            drained=self.drained,
+            lease=self.lease,
         )
 
     def tick(self, seconds: float = 1.0) -> list[str]:
@@ -96,7 +103,7 @@ class World:
 
     def _seen(self, run: Run) -> Seen:
         stopping = self.stopping.get(run.id)
-        recent = [at for at in self.launches.get(run.id, []) if self.now - at < 600]
+        recent = [at for at in self.failures.get(run.id, []) if self.now - at < 600]
         return Seen(
             alive=run.id in self.alive,
             busy=run.id in self.busy,
@@ -104,7 +111,7 @@ class World:
             prepared=run.id in self.prepared,
             problem=self.problems.get(run.id),
             stopping_for=None if stopping is None else self.now - stopping,
-            recent_launches=len(recent),
+            recent_failures=len(recent),
         )
 
     def place(self, run: Run) -> str | None:
@@ -138,20 +145,35 @@ class World:
             case supervisor.Replace():
                 self.unwant(name)
             case supervisor.Relaunch():
-                self.change(name, state="restarting", fence=None)
+                self._relaunch(action.run)
             case supervisor.End(state=state):
                 self.change(name, state=state, ended_at=self.now)
                 return f"end {name} {state}"
         return f"{type(action).__name__.lower()} {name}"
 
+    def _relaunch(self, run: Run) -> None:
+        if run.is_unstarted:
+            self.change(run.id, state="pending", fence=None)
+            return
+        self.failures.setdefault(run.id, []).append(self.now)
+        self.change(run.id, state="restarting", fence=None)
+
     def _start(self, name: str) -> None:
         run = self.rows[name]
         fence = self.fences.get(run.model_id, 0) + 1
         self.fences[run.model_id] = fence
-        self.change(name, fence=fence, state="running", launches=run.launches + 1)
+        self.change(name, fence=fence, launches=run.launches + 1)
+        self.renew(name)
         self.launches.setdefault(name, []).append(self.now)
         self.stopping.pop(name, None)
-        self.alive.add(name)
+        if name not in self.unanswered:
+            self.change(name, state="running", started_at=run.started_at or self.now)
+            self.alive.add(name)
+
+    def renew(self, name: str) -> None:
+        """Its node does, or it is granted with the start."""
+        if self.lease is not None:
+            self.change(name, lease_until=self.now + self.lease)
 
     def finish(self, name: str, state: str = "exited") -> None:
         """Its journal said so, and that was taken in."""

@@ -21,6 +21,7 @@ def test_what_is_prepared_on_one_host_is_not_prepared_on_another(
 
 def test_nothing_of_a_run_is_remembered_once_it_is_forgotten() -> None:
     memory = Memory(problems={"a": "why"}, troubles={"a": "too"}, stopping={"a": 0.0})
-    memory.launches["a"].append(0.0)
+    memory.failures["a"].append(0.0)
+    memory.answered["a"] = 1
     memory.forget("a")
     assert memory == Memory()

@@ -1,10 +1,13 @@
 """The supervisor by replayed histories: what was desired, what happened, what was decided."""
 
 import random
+from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
-from tapeline.runs.supervision import backtest_queue
+from tapeline.runs.run import Kind, Run
+from tapeline.runs.supervision import backtest_queue, supervisor
 from tests.runs.supervision.histories import HOST, OTHER, World, a_run
 
 
@@ -97,6 +100,89 @@ def test_a_live_run_whose_shim_keeps_dying_is_given_up() -> None:
     world.settle()
     assert world.rows["a"].state == "crashed"
     assert len(world.launches["a"]) == 5
+
+
+@pytest.mark.parametrize("kind", ["live", "backtest", "screener"])
+def test_a_start_that_nobody_answered_is_made_again_and_is_no_crash(kind: Kind) -> None:
+    world = World(unanswered={"a"})
+    world.want(a_run("a", kind=kind))
+    assert world.settle(2 + 2 * 10) == ["prepare a", *["start a", "relaunch a"] * 10, "start a"]
+    world.unanswered.clear()
+    assert world.settle() == ["relaunch a", "start a"]
+    assert (world.alive, world.rows["a"].restarts) == ({"a"}, 0)
+
+
+def test_launches_that_were_stopped_are_not_counted_as_failures() -> None:
+    """By the end of their leases, or because the server was on hold."""
+    world = World()
+    world.want(a_run("a"))
+    for _ in range(10):
+        world.settle(4)
+        world.interrupt("a")
+    assert world.settle() == ["start a"]
+
+
+@pytest.mark.parametrize("kind", ["live", "backtest", "screener"])
+def test_a_run_that_is_gone_while_its_node_is_late_is_left_to_the_end_of_its_lease(
+    kind: Kind,
+) -> None:
+    """The kernel ended it because of its lease, up to a renewal before the row says so."""
+    world = World(lease=6.0)
+    world.want(a_run("a", kind=kind))
+    world.settle(2)
+    world.now += 3.25
+    world.vanish("a")
+    assert world.settle(10) == []
+
+
+def test_a_run_that_is_gone_while_its_node_renews_was_killed() -> None:
+    world = World(lease=6.0)
+    world.want(a_run("a"))
+    world.want(a_run("t", kind="backtest", backtest_id="t"))
+    world.settle(2)
+    world.now += 3.5
+    for name in ("a", "t"):
+        world.vanish(name)
+    assert world.tick() == [], "nobody knows why"
+    for name in ("a", "t"):
+        world.renew(name)
+    assert world.settle(3) == ["relaunch a", "end t crashed", "start a"]
+
+
+def test_what_was_to_stop_and_is_gone_has_stopped_whatever_its_lease_says() -> None:
+    world = World(lease=6.0)
+    world.want(a_run("a"))
+    world.settle(2)
+    world.vanish("a")
+    world.unwant("a")
+    world.now += 5.0
+    assert world.tick() == ["end a stopped"]
+
+
+def test_decisions_about_many_models_look_at_each_run_a_few_times() -> None:
+    world, counted = World(slots=2), Counted()
+    for number in range(600):
+        live = a_run(f"r{number:03}", model=f"m{number}", at=number, host=HOST)
+        world.prepared |= {live.id} if number % 2 else set()
+        world.want(live)
+        counted.append(live)
+    view = replace(world.view(), runs=counted, drained={HOST})
+    assert len(supervisor.decide(view)) == 600
+    assert counted.looks < 10 * 600
+
+
+class Counted(list[Run]):
+    looks = 0
+
+    def __iter__(self) -> Iterator[Run]:
+        for one in super().__iter__():
+            self.looks += 1
+            yield one
+
+    def __reversed__(self) -> Iterator[Run]:
+        for one in super().__reversed__():
+            self.looks += 1
+            yield one
 
 
 def test_a_backtest_that_was_killed_is_not_run_twice() -> None:

@@ -29,7 +29,7 @@ LEASE_RAN_OUT = (
 )
 NEXT_TIME = "It runs again at its next time."
 KILLED = "It was killed from outside, together with its shim."
-FROZEN = "Its lease ran out while its machine stood still, and the kernel ended it with its shim."
+UNANSWERED = "Its host did not say that it started. It is started again."
 UNREAD = "nobody was there to read them"
 STAGES = ("Installing Dependencies", "Running")
 """Lifecycle messages that a backtest shows in its log, before it has a status."""
@@ -156,14 +156,21 @@ class RunUpdate:
     def relaunching(self, seen: float, at: float) -> None:
         """It disappeared without a record, after it was last seen; it starts again under a new
         fence."""
-        lease = self.run.lease_until
-        by_lease = lease is not None and lease < self._now
-        self.line(FROZEN if by_lease else KILLED, "system", seen)
-        message = "Stopped" if by_lease else "Crashed"
-        self.lifecycle(message, seen, running=False, end_at=seen)
+        if self.run.is_unstarted:
+            self._not_started(at)
+            return
+        self.line(KILLED, "system", seen)
+        self.lifecycle("Crashed", seen, running=False, end_at=seen)
         self.lifecycle("Restarting", at)
         self._tell("model_killed", is_bad=True)
         self.changes |= {"state": "restarting", "fence": None, "restarts": self.run.restarts + 1}
+
+    def _not_started(self, at: float) -> None:
+        """A server or the way to a node died while it was started. That is no crash of the
+        model."""
+        self.line(UNANSWERED, "system", at)
+        self._tell("model_not_started", is_bad=True)
+        self.changes |= {"state": "pending", "fence": None}
 
     def taken_over(self, at: float) -> None:
         """This data directory is a copy; the run was the original's, and starts again here."""

@@ -35,7 +35,7 @@ log = Log(__name__)
 
 T = TypeVar("T")
 
-LAUNCHES_COUNT_FOR = 600.0
+FAILURES_COUNT_FOR = 600.0
 RETRY = 1.0
 
 
@@ -49,18 +49,21 @@ class Ready(NamedTuple):
 
 @dataclass
 class Memory:
-    """Of runs, by their id. A server that forgets it prepares them again, and asks again."""
+    """Of runs, by their id. A server that forgets it prepares them again, and asks again. It is
+    right for as long as no other server decides about them."""
 
     ready: dict[str, Ready] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
     troubles: dict[str, str] = field(default_factory=dict)
     stopping: dict[str, float] = field(default_factory=dict)
-    launches: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    failures: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    answered: dict[str, int | None] = field(default_factory=dict)
+    """The fence of the newest launch that its host has confirmed."""
 
     def seen(self, run: Run, *, alive: bool, busy: bool, preparing: bool) -> Seen:
         ticks = time.monotonic()
-        launches = [at for at in self.launches[run.id] if ticks - at < LAUNCHES_COUNT_FOR]
-        self.launches[run.id] = launches
+        failures = [at for at in self.failures[run.id] if ticks - at < FAILURES_COUNT_FOR]
+        self.failures[run.id] = failures
         stopping, ready = self.stopping.get(run.id), self.ready.get(run.id)
         return Seen(
             alive=alive,
@@ -71,12 +74,12 @@ class Memory:
             problem=self.problems.get(run.id),
             trouble=self.troubles.get(run.id),
             stopping_for=None if stopping is None else ticks - stopping,
-            recent_launches=len(launches),
+            recent_failures=len(failures),
         )
 
     def forget(self, run_id: str) -> None:
         memories: tuple[dict[str, Any], ...] = (
-            self.ready, self.problems, self.troubles, self.stopping, self.launches,
+            self.ready, self.problems, self.troubles, self.stopping, self.failures, self.answered,
         )  # fmt: skip
         for one in memories:
             one.pop(run_id, None)
@@ -125,12 +128,12 @@ class CarryingOut:
             case supervisor.Replace(successor=successor):
                 await self._store.write(desired.replace, run, successor)
             case supervisor.Relaunch():
-                seen = await last_seen.find(self._store, self._engine, run)
-                await self._update(run, lambda update: update.relaunching(seen, time.time()))
+                await self._relaunch(run)
             case supervisor.End(state=state, reason=reason):
                 await self._end(run, state, reason)
 
     async def prepare(self, run: Run, host: str) -> None:
+        memory = self.memory  # of this term: an installation may take longer than that
         claimed = await self._store.write(launching.claim, run, host)
         if not claimed:
             return
@@ -144,9 +147,9 @@ class CarryingOut:
             prepared = await self._installations.prepare(job, progress)
         except CannotInstall as error:
             await self._in_thread(progress.because, error.message)
-            self.memory.stopping.pop(run.id, None)
+            memory.stopping.pop(run.id, None)
             if not progress.is_cancelled():
-                self.memory.problems[run.id] = error.message
+                memory.problems[run.id] = error.message
             return
         except CannotPrepareNow as error:
             await self._log_wait(run, error)
@@ -154,14 +157,15 @@ class CarryingOut:
             raise
         if job.version.lock != prepared.lock:
             await self._store.write(launching.remember_lock, job.version, prepared.lock)
-        self.memory.ready[run.id] = Ready(job, host, prepared.confinement)
+        memory.ready[run.id] = Ready(job, host, prepared.confinement)
 
     async def _start(self, run: Run) -> None:
-        ready, now = self.memory.ready[run.id], time.monotonic()
+        memory = self.memory
+        ready = memory.ready[run.id]
         # Once more: an operator may have put it on hold since this turn began.
         if holds.covers(await self._in_thread(self._server_holds.all), run.lock_name):
             return
-        self.memory.stopping.pop(run.id, None)  # that was the launch before
+        memory.stopping.pop(run.id, None)  # that was the launch before
         launched = run
         try:
             raised = await self._store.write(
@@ -174,7 +178,7 @@ class CarryingOut:
             )
             if raised is None:
                 if run.host is None:  # it was given back: any host may prepare it
-                    self.memory.ready.pop(run.id, None)
+                    memory.ready.pop(run.id, None)
                 return
             launched, given = raised
             await self._in_thread(self._engine.start, launching.of(ready.job, launched), given)
@@ -186,12 +190,19 @@ class CarryingOut:
             raise
         except CannotLaunch as error:
             log.error("run_not_launched", run=run.id, reason=error.message)
-            self.memory.launches[run.id].append(now)
-            self.memory.troubles[run.id] = error.message
+            memory.failures[run.id].append(time.monotonic())
+            memory.troubles[run.id] = error.message
             await self._store.write(launching.withdraw, launched)
             await asyncio.sleep(RETRY)
         else:
-            self.memory.launches[run.id].append(now)
+            memory.answered[run.id] = launched.fence
+
+    async def _relaunch(self, run: Run) -> None:
+        memory, seen = self.memory, await last_seen.find(self._store, self._engine, run)
+        await self._update(run, lambda update: update.relaunching(seen, time.time()))
+        # A start that nobody has answered is not the run's fault.
+        if not run.is_unstarted or memory.answered.get(run.id) == run.fence:
+            memory.failures[run.id].append(time.monotonic())
 
     async def _let_others_try(self, run: Run) -> None:
         """Where there are others: a run with a lease may start on any node."""

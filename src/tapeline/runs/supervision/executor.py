@@ -67,7 +67,7 @@ class Executor:
         self._holds: Mapping[str, Hold] = {}
         self._engine = engine
         self._collector = collector
-        self.slots, self._grace = slots, grace
+        self.slots, self._grace, self._lease = slots, grace, lease
         self._rescheduling = Rescheduling(store)
         self._forgot_at = -FORGET_EVERY
         self._busy: set[str] = set()
@@ -259,6 +259,7 @@ class Executor:
             seen=seen,
             holds=self._holds.keys(),
             drained=self._known.drained,
+            lease=self._lease,
             passed_over=self._passed_over,
         )
 

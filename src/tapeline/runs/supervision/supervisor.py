@@ -4,15 +4,17 @@ A pure function of the runs' rows, of their state on our hosts, and of the clock
 so a server that was killed at any point goes on where it was.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from tapeline.runs.holding.holds import covers
 from tapeline.runs.run import Run, State
 from tapeline.runs.supervision import backtest_queue
 
 STUBBORN_AFTER = 10.0  # seconds beyond its grace that a launch may take to stop
-MOST_LAUNCHES = 5  # of one run within ten minutes; a run whose shim keeps dying ends
+MOST_FAILURES = 5  # of one run within ten minutes; a run whose shim keeps dying ends
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,9 @@ class Seen:
     """Why its last launch did not happen."""
     stopping_for: float | None = None
     """Seconds since it was asked to end."""
-    recent_launches: int = 0
+    recent_failures: int = 0
+    """Launches that did not happen, or were lost with their shim: not those that somebody stopped
+    or that ended with their leases."""
 
 
 @dataclass(frozen=True)
@@ -56,11 +60,26 @@ class View:
     """Names of locks whose runs must not run, or that of all."""
     drained: Collection[str] = ()
     """Hosts that take no more runs; the live models of each move to others, one at a time."""
+    lease: float | None = None
+    """For how many seconds a launch may live without a renewal."""
     passed_over: Collection[str] = ()
     """Backtests that no host could take a moment ago."""
 
     def is_held(self, run: Run) -> bool:
         return covers(self.holds, run.lock_name)
+
+    @cached_property
+    def deployed(self) -> Mapping[str, Sequence[Run]]:
+        """By model, the oldest first: with thousands of models, none is searched for among all."""
+        found: defaultdict[str, list[Run]] = defaultdict(list)
+        for run in self.runs:
+            if run.is_deployed:
+                found[run.model_id].append(run)
+        return found
+
+    def rivals_of(self, run: Run) -> list[Run]:
+        """The other deployed runs of its model, of which one at a time may live."""
+        return [one for one in self.deployed.get(run.model_id, ()) if one.id != run.id]
 
 
 @dataclass(frozen=True)
@@ -108,7 +127,7 @@ class Move(Action):
 
 @dataclass(frozen=True)
 class Relaunch(Action):
-    """It is gone without a record: its shim was killed. Start it again."""
+    """It is gone without a record: its shim was killed, or it never started. Start it again."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +165,7 @@ def _next(run: Run, view: View, chosen: set[str]) -> Action | None:
     if seen.alive:
         return _about_living(run, seen, view)
     if run.is_launched:
-        return _about_lost(run, seen)
+        return _about_lost(run, seen, view)
     if seen.preparing:
         return _about_preparing(run, seen, view)
     if waiting := _about_waiting(run, view):
@@ -158,7 +177,7 @@ def _about_waiting(run: Run, view: View) -> Action | None:
     """Whether it need not start at all."""
     if run.desired == "stopped":
         return End(run, "stopped", run.reason or "Stopped before it started.")
-    if successor := _successor(run, view.runs):
+    if successor := _successor(run, view):
         return End(run, "stopped", f"Run {successor.id} took its place before it started.")
     return None
 
@@ -180,12 +199,25 @@ def _about_living(run: Run, seen: Seen, view: View) -> Action | None:
     return None
 
 
-def _about_lost(run: Run, seen: Seen) -> Action:
+def _about_lost(run: Run, seen: Seen, view: View) -> Action | None:
     if run.desired == "stopped":
         return End(run, "stopped", run.reason or "Stopped.")
-    if run.kind == "live" and seen.recent_launches < MOST_LAUNCHES:
+    if run.is_unstarted:
+        return Relaunch(run)
+    if _may_have_ended_with_lease(run, view):
+        return None  # with the end of its lease somebody takes it over, and says why
+    if run.kind == "live" and seen.recent_failures + 1 < MOST_FAILURES:  # this is one more
         return Relaunch(run)
     return End(run, "crashed", "It was killed from outside, together with its shim.")
+
+
+def _may_have_ended_with_lease(run: Run, view: View) -> bool:
+    """A node renews at a third of a lease. Less than half of it is left only if the node is late,
+    and the kernel ends what stands still earlier than the row says: a node does not count what was
+    renewed without its knowledge. Either the node renews again, or the lease ends."""
+    if run.lease_until is None or view.lease is None:
+        return False
+    return run.lease_until - view.now < view.lease / 2
 
 
 def _towards_start(run: Run, seen: Seen, view: View, chosen: set[str]) -> Action | None:
@@ -195,11 +227,11 @@ def _towards_start(run: Run, seen: Seen, view: View, chosen: set[str]) -> Action
         is_due = run.due_at is None or run.due_at <= view.now
         may_start = run.kind != "backtest" or run.id in chosen
         return Prepare(run) if is_due and may_start else None
-    if seen.recent_launches >= MOST_LAUNCHES:
+    if seen.recent_failures >= MOST_FAILURES:
         return End(run, "crashed", seen.trouble or "It could not be kept running.")
     if not run.is_deployed:
         return Start(run)
-    rivals = [one for one in view.runs if _are_rivals(one, run) and one.is_launched]
+    rivals = [one for one in view.rivals_of(run) if one.is_launched]
     for rival in rivals:
         if rival.desired == "running":
             return Replace(rival, successor=run)
@@ -209,7 +241,7 @@ def _towards_start(run: Run, seen: Seen, view: View, chosen: set[str]) -> Action
 def _moved(view: View, host: str) -> list[Action]:
     """The next one of a drained host. Nothing stops before its successor is ready elsewhere."""
     live = [one for one in view.runs if one.host == host and _goes_on(one, view)]
-    if any(_successor(one, view.runs) for one in live):
+    if any(_successor(one, view) for one in live):
         return []
     return [Move(one) for one in live[:1] if one.is_launched and not view.is_held(one)]
 
@@ -219,22 +251,16 @@ def _goes_on(run: Run, view: View) -> bool:
     return run.kind == "live" and run.desired == "running" and not is_busy
 
 
-def _are_rivals(one: Run, other: Run) -> bool:
-    return one.is_deployed and one.model_id == other.model_id and one.id != other.id
-
-
-def _successor(run: Run, runs: Sequence[Run]) -> Run | None:
-    """A newer run of the same model that is desired."""
+def _successor(run: Run, view: View) -> Run | None:
+    """The newest run of the same model that is newer and desired."""
     if not run.is_deployed:
         return None
     place = (run.created_at, run.id)
     return next(
         (
             one
-            for one in reversed(runs)
-            if _are_rivals(one, run)
-            and one.desired == "running"
-            and (one.created_at, one.id) > place
+            for one in reversed(view.rivals_of(run))
+            if one.desired == "running" and (one.created_at, one.id) > place
         ),
         None,
     )
