@@ -236,7 +236,7 @@ def test_a_server_on_hold_takes_models_for_others_and_a_lost_one_is_told_at_dele
     gone = held.trader.post(
         "/model/delete", json={"projectId": held.trader.user_id, "modelId": model}
     )
-    assert f"{model} on host {other.name}, whose server does not answer" in gone["warning"]
+    assert f"{model} on host {other.name}, which does not answer" in gone["warning"]
     assert f"tapeline stop --here {model}" in gone["warning"]
     back = other.server.home.up(**other.server.variables)
     wait_for(lambda: not list(back.home.data.glob("runs/*/shim.json")))

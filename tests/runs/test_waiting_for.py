@@ -4,8 +4,10 @@ import msgspec
 import pytest
 from sqlalchemy import Connection
 
+from tapeline.cli.operator.hosts import told
 from tapeline.runs import described_hosts, heartbeat, waiting_for
 from tapeline.runs.described_hosts import Description, Node
+from tapeline.runs.hosts import Standing
 from tapeline.runs.pythons_of_hosts import Python
 from tapeline.runs.run import Run
 from tapeline.store import facts
@@ -61,3 +63,36 @@ def test_a_server_beside_nodes_is_none_that_could_take_it(store: Store) -> None:
     assert "no host has it any more" in (said(store, other) or "")
     store.write_now(described_hosts.drain, "one", "an operator")
     assert "these are drained: one" in (said(store) or "")
+
+
+def test_after_a_cluster_was_given_up_its_server_takes_runs(store: Store) -> None:
+    store.write_now(there, "one", node(4))
+    store.write_now(facts.put, heartbeat.BEAT + "one", "5.0")
+    gone = said(store) or ""
+    assert "one, which does not answer and has been silent since 1970" in gone
+    own = Description("server", "server", "1", pythons=PYTHONS)
+    store.write_now(described_hosts.describe, own)
+    assert said(store) is None
+
+
+def test_servers_beside_nodes_take_no_runs_for_another(store: Store) -> None:
+    def takes() -> bool:
+        return store.read_now(waiting_for.others_take, store.database, "server")
+
+    store.database.claim("other")
+    store.write_now(there, "server", None)
+    store.write_now(there, "other", None)
+    assert takes(), "there are only servers"
+    store.write_now(there, "one", node(4))
+    assert not takes()
+
+
+def test_a_sole_node_that_is_drained_says_that_it_waits(store: Store) -> None:
+    for name, one in (("server", None), ("one", node(4))):
+        store.write_now(there, name, one)
+    store.write_now(described_hosts.drain, "one", "an operator")
+    found = [
+        Standing(store.read_now(described_hosts.get, name), "well", None, running, None)
+        for name, running in (("server", 0), ("one", 2))
+    ]
+    assert told(found[1], found).endswith("waits for another host to take its 2 runs")

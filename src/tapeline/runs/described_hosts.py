@@ -5,7 +5,7 @@ knows that.
 """
 
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 import msgspec
 from sqlalchemy import Connection, select, update
@@ -104,6 +104,14 @@ def get(connection: Connection, name: str) -> Host:
 def node_of(host: Host) -> Node | None:
     """None for a server."""
     return msgspec.json.decode(host.node, type=Node) if host.node else None
+
+
+def takers(found: Iterable[Host]) -> list[Host]:
+    """Those that run models, if they can. Beside nodes, a server says nothing of its Pythons unless
+    it runs models itself, as after a cluster was given up."""
+    every = list(found)
+    has_nodes = any(one.node for one in every)
+    return [one for one in every if one.node or one.pythons or not has_nodes]
 
 
 def drained(connection: Connection) -> set[str]:

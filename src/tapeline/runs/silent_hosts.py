@@ -18,7 +18,7 @@ from tapeline.store.rows import record
 from tapeline.store.tables.runs import runs, samples
 
 DO = (
-    "Start that server again (`tapeline hosts` lists all; `tapeline hosts forget` gives up a host"
+    "Start it again (`tapeline hosts` lists all; `tapeline hosts forget` gives up a host"
     " whose machine is gone), or end the run on its machine:"
 )
 
@@ -43,7 +43,7 @@ class Blocked(msgspec.Struct, frozen=True):
     """The run on the silent host: itself, or the one that it waits for."""
 
     def sentence(self, about: Run) -> str:
-        silent = f"whose server does not answer and {self.silence.since()}"
+        silent = f"which does not answer and {self.silence.since()}"
         down = f"the host {self.silence.host}, {silent}"
         fix = f"{DO} tapeline stop --here {self.run.lock_name}"
         if about.id == self.run.id:

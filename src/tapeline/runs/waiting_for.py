@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, select
 
-from tapeline.runs import heartbeat, pythons_of_hosts
+from tapeline.runs import described_hosts, heartbeat, pythons_of_hosts
 from tapeline.runs.described_hosts import Host, node_of
 from tapeline.runs.run import Run
 from tapeline.runs.silent_hosts import Silence
@@ -30,8 +30,7 @@ def reasons(
     known = {row.name: record(Host, row) for row in connection.execute(select(hosts))}
     answering = heartbeat.up(connection, database, known) | {here}
     up = {name: one for name, one in known.items() if name in answering}
-    # Where there are nodes, servers run no models, whatever they were before.
-    takers = {name: one for name, one in known.items() if one.node} or known
+    takers = {one.name: one for one in described_hosts.takers(known.values())}
     answer, now = {}, common_time.now(connection)
     for run in there:
         if run.host is not None:
@@ -45,13 +44,16 @@ def reasons(
 
 
 def others_take(connection: Connection, database: Database, here: str) -> bool:
-    """Whether another host takes runs now, so that this one need not be able to."""
+    """Whether another host takes runs now, so that this one need not be able to. Nodes take what
+    the server that leads gives them, so they do not count."""
     if database.file is not None:
         return False
-    query = select(hosts).where(
-        hosts.c.name != here, hosts.c.drained_at.is_(None), hosts.c.trouble == ""
-    )
-    names = [row.name for row in connection.execute(query)]
+    known = [record(Host, row) for row in connection.execute(select(hosts))]
+    names = [
+        one.name
+        for one in described_hosts.takers(known)
+        if one.name != here and not (one.node or one.trouble) and one.drained_at is None
+    ]
     return bool(heartbeat.up(connection, database, names))
 
 
@@ -76,12 +78,10 @@ def _nobody_takes(
     here = {name: one for name, one in up.items() if name in able}
     if not here:
         silent = [Silence(one, heartbeat.last_of(connection, one)) for one in sorted(able)]
-        said = ", ".join(
-            f"{one.host}, whose server does not answer and {one.since()}" for one in silent
-        )
+        said = ", ".join(f"{one.host}, which does not answer and {one.since()}" for one in silent)
         return (
             f"It waits for a host with Python {run.python_version}. Only these have it: {said}."
-            " Start that server again, or install that Python on another host."
+            " Start one of them again, or install that Python on another host."
         )
     taking = [one for one in here.values() if one.drained_at is None]
     if not taking:

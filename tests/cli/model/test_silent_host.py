@@ -14,7 +14,7 @@ from tests.waiting import wait_for
 pytestmark = [pytest.mark.heavy, needs.root("needs a host where models run")]
 
 ALIVE = "import time\nprint('up', flush=True)\nwhile True:\n    time.sleep(0.1)\n"
-SILENT = "host gone, whose server does not answer and has been silent since 2027-01-15 08:00:00 UTC"
+SILENT = "host gone, which does not answer and has been silent since 2027-01-15 08:00:00 UTC"
 
 
 def test_a_silent_host_is_named_wherever_its_model_is_shown(ada: Person) -> None:

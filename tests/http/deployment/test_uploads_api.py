@@ -167,6 +167,18 @@ def test_a_stop_that_waits_for_a_server_that_is_down_says_so(service: Service, c
         assert cast.owner.post("/model/kill", json={"modelId": model}).status_code == 200
 
 
+def test_a_stop_on_a_node_says_what_is_wrong_with_the_server_that_leads(
+    service: Service, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = deployed(cast.owner)
+    launched = update(runs).values(host="n1", fence=1, state="running", lease_until=1e12)
+    service.store.write_now(lambda connection: connection.execute(launched) and None)
+    runner = service.services.runner
+    monkeypatch.setattr(runner, "trouble", lambda *ids: "Ray is away" if ids else None)
+    said = cast.owner.post("/model/kill", json={"modelId": made["modelId"]})
+    assert (said.status_code, "Ray is away" in said.text) == (503, True)
+
+
 def test_an_upload_stores_a_version_and_runs_nothing(service: Service, cast: Cast) -> None:
     said = send(cast.owner, "/model/upload", createNew="True", name="Quiet").json()
     assert set(said) == ANSWER - {"runId"}

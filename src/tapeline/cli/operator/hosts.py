@@ -193,7 +193,12 @@ def told(one: Standing, found: list[Standing]) -> str:
     }[one.state]
     if one.host.drained_at is None:
         return said
-    others = [other for other in found if other.state == "well" and other.host.drained_at is None]
+    takers = {other.name for other in described_hosts.takers(other.host for other in found)}
+    others = [
+        other
+        for other in found
+        if other.state == "well" and other.host.drained_at is None and other.host.name in takers
+    ]
     if one.running and not others:
         return f"{said}, drained: waits for another host to take its {one.running} runs"
     return f"{said}, drained"

@@ -152,7 +152,9 @@ async def admit_unsupervised(call: Call) -> None:
 
 async def refuse_if_unsupervised(call: Call, model_id: str, run_id: str | None = None) -> None:
     runner, store = call.services.runner, call.services.store
-    ending = await store.read(desired.ending_on, runner.host_name, model_id, run_id)
+    found = await store.read(desired.ending, model_id, run_id)
+    # Its own, and those of nodes: their server is the one that leads, which alone has trouble.
+    ending = [one.id for one in found if one.host == runner.host_name or one.lease_until]
     # In a thread: it looks at the disk, which may be what hangs.
     trouble = await asyncio.to_thread(runner.trouble, *ending) if ending else None
     if trouble:
@@ -187,12 +189,12 @@ def left_running(connection: Connection, services: Services, found: list[Run]) -
     if not there:
         return None
     said = "; ".join(
-        f"{one.run.model_id} on host {one.silence.host}, whose server does not answer and"
+        f"{one.run.model_id} on host {one.silence.host}, which does not answer and"
         f" {one.silence.since()} (tapeline stop --here {one.run.lock_name})"
         for one in there
     )
     return (
-        f"These may still be trading: {said}. Each ends when its server is back; to end it now, run"
+        f"These may still be trading: {said}. Each ends when its host is back; to end it now, run"
         " that command on its machine."
     )
 

@@ -261,16 +261,8 @@ def work_out_schedules(connection: Connection, now: float, *, earlier_only: bool
             connection.execute(update(runs).where(runs.c.id == run.id).values(due_at=due_at))
 
 
-def ending_on(
-    connection: Connection, host: str, model_id: str, run_id: str | None = None
-) -> list[str]:
-    """Runs on this host that must end and may still be alive: of a model, or one run of it."""
-    which = (runs.c.host == host, *_ending(model_id, run_id))
-    return list(connection.scalars(select(runs.c.id).where(*which)))
-
-
 def ending(connection: Connection, model_id: str, run_id: str | None = None) -> list[Run]:
-    """The same on all hosts."""
+    """Runs that must end and may still be alive: of a model, or one run of it."""
     query = select(runs).where(*_ending(model_id, run_id))
     return [record(Run, row) for row in connection.execute(query)]
 

@@ -75,7 +75,7 @@ def _waits_for_proof(row: HaltedModel, run: Run | None) -> bool:
 def _nobody_looked(silence: Silence) -> str:
     return (
         f"Its end is recorded, but nobody has looked whether a process of it is left: its host"
-        f" {silence.host} {silence.since()}. It is looked at when that server is back."
+        f" {silence.host} {silence.since()}. It is looked at when that host is back."
     )
 
 
