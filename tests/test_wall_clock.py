@@ -17,6 +17,7 @@ REASONS = {
     "accounts/id_tokens.py:sign": "`exp` is for clients; we go by the claim `steady`",
     "cli/account/login.py:_keep": "on the client's machine; a refused token is renewed",
     "cli/demo/deploying.py:_first_day": "the first day of a backtest, which people read",
+    "cli/model/ps.py:_news": "people read it",
     "cli/record/share.py:_end": "people choose a date",
     "cli/server/session.py:renew": "on the client's machine; a refused token is renewed",
     "cli/server/session.py:sign_in": "on the client's machine; a refused token is renewed",

@@ -212,7 +212,9 @@ class Settings:
         720, whole(1, 1_000_000), "Minutes after which a backtest is stopped."
     )
     backtest_slots: int = _row(
-        0, whole(0, 10_000), "Backtests that may run at the same time; 0: one per core."
+        0,
+        whole(0, 10_000),
+        "Backtests that may run at the same time; 0: one per core of this machine or of all nodes.",
     )
     run_disk: int = _row(
         2048, whole(16, 10_000_000), "Megabytes of disk that a run's folders may use."

@@ -15,12 +15,14 @@ RAY = (sys.executable, "-m", "ray.scripts.scripts")
 KEPT = ("sh", "-c", 'while true; do "$@"; sleep 1; done', "ray")
 PORT = 6379
 UP = 150.0  # seconds that it may take on a busy machine
-# A head that asks its nodes every second, and gives one up after three answers that did not come.
+# A head that asks its nodes every second, and gives one up after three answers that did not come;
+# nodes that notice soon that a head which was started anew does not know them.
 WATCHFUL = {
     "RAY_health_check_initial_delay_ms": "0",
     "RAY_health_check_period_ms": "1000",
     "RAY_health_check_timeout_ms": "1000",
     "RAY_health_check_failure_threshold": "3",
+    "RAY_raylet_liveness_self_check_interval_ms": "2000",
 }
 
 

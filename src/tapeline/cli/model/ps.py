@@ -12,6 +12,7 @@ from tapeline.cli.terminal.screen import signed, state, styled, table_of
 
 EVERY = 2.0  # seconds between two refreshes
 NEARLY_FULL = 0.8  # of the quota of a tape
+NEWS_FOR = 86400.0  # seconds
 WANTED = {"pending", "installing", "running", "restarting"}
 GOING = {*WANTED, "stopping", "unreachable"}
 
@@ -41,8 +42,7 @@ def ps(
             session.screen.note(f"This server is {hold}", "yellow")
         for one in found:
             run = one["run"] or {}
-            # Of a run that goes on: what happened to the one before it.
-            said = run.get("trouble") or (run.get("state") in WANTED and run.get("reason"))
+            said = run.get("trouble") or _news(run)
             if said:
                 session.screen.note(f"{one['name']}: {said}", "yellow")
 
@@ -94,6 +94,12 @@ def _tape(usage: dict[str, Any] | None) -> str:
     used, quota = usage["tape"]["used"], usage["tape"]["quota"]
     full = used / quota if quota else 0.0
     return f"{screen.size(used)} ({full:.0%})" if full >= NEARLY_FULL else screen.size(used)
+
+
+def _news(run: dict[str, Any]) -> str | None:
+    """Of a run that goes on: what happened to the one before it, for a day."""
+    is_new = time.time() - run.get("created_at", 0.0) < NEWS_FOR
+    return run.get("reason") if is_new and run.get("state") in WANTED else None
 
 
 def _have_hosts(found: list[dict[str, Any]]) -> bool:

@@ -24,7 +24,6 @@ NO_NODES = (
     "This installation has no nodes: they come with `tapeline up --engine ray --ray-address"
     " HOST:6379` on the servers and `ray start --address=HOST:6379` on each machine for models."
 )
-GIGABYTE = 1_000_000_000
 
 
 @command(
@@ -119,7 +118,7 @@ def _taken(one: Standing, node: Node) -> tuple[str, str]:
     cores, memory = node.cores - node.cores_free, node.memory - node.memory_free
     return (
         f"{round(cores, 3):g} of {node.cores:g}",
-        f"{memory / GIGABYTE:.1f} of {screen.size(node.memory)}",
+        f"{screen.size(memory)} of {screen.size(node.memory)}",
     )
 
 
