@@ -22,11 +22,12 @@ from tapeline.runs.cluster import meeting_point
 from tapeline.runs.cluster.bridge import CannotReach, RayNode
 from tapeline.runs.cluster.cluster_engine import ClusterEngine
 from tapeline.runs.cluster.members import Members
+from tapeline.runs.node import renewing
 from tapeline.runs.node.frames import LENGTH_BYTES, Opening, Server
 from tapeline.runs.node.renewing import Renewal, Renewed
 from tapeline.store.blobs import Blobs
 
-NAME = "host"
+NAME = f"host{os.getpid()}"  # its leases are in a folder of that name, for the whole machine
 SETTINGS = {"stop_seconds": 1, "port": 8700}
 
 
@@ -168,6 +169,7 @@ class Node:
         self.process.terminate()
         self.process.wait(20)
         self.leases.close()
+        shutil.rmtree(renewing.MEMORY / f"tapeline-{NAME}", ignore_errors=True)
 
 
 def _exactly(way: socket.socket, length: int) -> bytes:

@@ -13,7 +13,7 @@ from tapeline.runs import heartbeat
 from tapeline.runs.node import frames
 from tapeline.runs.node.frames import Says
 from tests.runs.engines.contract import FOREVER, Bench
-from tests.runs.engines.node_place import Direct, Node
+from tests.runs.engines.node_place import NAME, Direct, Node
 
 pytestmark = pytest.mark.heavy
 
@@ -75,7 +75,7 @@ def test_a_node_with_long_leases_is_heard_of_all_the_same(node: Node, tmp_path: 
 
 
 def test_a_server_that_led_before_is_refused(node: Node) -> None:
-    assert ask(node, "describe", 5.0).name == "host"
+    assert ask(node, "describe", 5.0).name == NAME
     with pytest.raises(Problem, match="Another server leads by now"):
         ask(node, "describe", 4.0)
-    assert ask(node, "describe", 5.0).name == "host"
+    assert ask(node, "describe", 5.0).name == NAME

@@ -85,7 +85,8 @@ class LocalEngine:
         ever."""
         self._journals_at = -JOURNALS_EVERY
         self._settings = settings
-        self._interpreters = interpreters
+        self.interpreters = interpreters
+        """Replaced on a node, which looks for them from time to time."""
         self._environments = environments
         self._unpacked = Unpacked(settings.data / "versions", blobs)
         self._installing = Installing(
@@ -119,7 +120,7 @@ class LocalEngine:
     def place(self, runs: Sequence[Run], drained: Collection[str]) -> dict[str, str]:
         if self.host in drained:
             return {}
-        here = self._interpreters.versions
+        here = self.interpreters.versions
         able = (run for run in runs if self._is_alone or run.python_version in here)
         return {run.id: self.host for run in able}
 
@@ -140,7 +141,7 @@ class LocalEngine:
 
     def _wanted_by(self, job: Job) -> Wanted:
         version, run = job.version, job.run
-        interpreter = self._interpreters.get(run.python_version)
+        interpreter = self.interpreters.get(run.python_version)
         if interpreter is None:
             raise CannotInstall(f"Python {run.python_version} is no longer on this host.")
         with _told_as_install_problems():
@@ -157,7 +158,7 @@ class LocalEngine:
 
     def start(self, job: Job, given: LaunchSecrets) -> None:
         run = job.run
-        interpreter = self._interpreters.get(run.python_version)
+        interpreter = self.interpreters.get(run.python_version)
         if interpreter is None:
             raise CannotLaunch(f"Python {run.python_version} is no longer on this host.")
         uid = ownership.uid_of(job.number)

@@ -33,7 +33,7 @@ log = Log(__name__)
 
 SOCKET = "node.sock"
 AT_ONCE = 24  # requests; installations have threads of their own
-TIDIED_EVERY = 3600.0  # seconds
+TIDIED_EVERY, TRIED_EVERY = 3600.0, 60.0  # seconds
 REPLACED_WITHIN = 9.0
 """For the process before this one. Less than the time after which the agent starts another."""
 FINISHED_WITHIN, LAST_RENEWAL = 2.0, 1.0
@@ -76,11 +76,18 @@ async def _live(data: Path) -> None:
         await asyncio.to_thread(work.tidy)
 
     background.loop("tidying", tidy, every=TIDIED_EVERY, first_after=TIDIED_EVERY, within=900.0)
+
+    async def try_again() -> None:
+        await asyncio.to_thread(work.machine.try_again)
+
+    background.loop("sandbox", try_again, every=TRIED_EVERY, within=900.0)
     older = older_hosts.authority(data / "keys").context()
     forwarding = Forwarding(data / "runs", work.servers, older)
     await forwarding.open()
-    await asyncio.to_thread(work.resume)
+    work.recall()
+    # First of all: leases have run on while no process was here.
     renewing = asyncio.create_task(work.renewing.keep())
+    await asyncio.to_thread(work.resume)
     requests = Requests(work)
     serving = await asyncio.start_unix_server(
         requests.answer, sock=events_port.listen(data, SOCKET)

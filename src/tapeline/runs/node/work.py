@@ -9,8 +9,8 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,29 +18,33 @@ import msgspec
 
 from tapeline import __version__, memory, private_files
 from tapeline.background import Background
-from tapeline.errors import CannotLaunchNow, Conflict, OnHold, Problem, Unavailable
+from tapeline.errors import (
+    CannotLaunchNow,
+    CannotPrepareNow,
+    Conflict,
+    OnHold,
+    Problem,
+    Unavailable,
+)
 from tapeline.logs import Log
 from tapeline.runs import pythons_of_hosts
-from tapeline.runs.engines import host_check, making, model_files, stopping_here
+from tapeline.runs.engines import model_files, stopping_here
 from tapeline.runs.engines.engine import LaunchSecrets, NeedsInstalling
-from tapeline.runs.engines.host_check import Host
 from tapeline.runs.engines.local import LocalEngine
 from tapeline.runs.engines.model_files import Doomed, Remains
 from tapeline.runs.engines.stopping_here import Launched
-from tapeline.runs.environments import interpreters
 from tapeline.runs.holding import holds
 from tapeline.runs.holding.server_holds import ServerHolds
 from tapeline.runs.journals.records import Record
 from tapeline.runs.node import frames, sealing
 from tapeline.runs.node.archives import Archives
 from tapeline.runs.node.frames import NodeFailed, Opening, Says
+from tapeline.runs.node.machine import Machine
 from tapeline.runs.node.preparing import Preparations
 from tapeline.runs.node.renewing import Renewing
 from tapeline.runs.node.servers import Servers
 from tapeline.runs.run import Run
 from tapeline.runs.sandbox.box import LeaseTerms
-from tapeline.settings import Settings
-from tapeline.store.blobs import Blobs
 
 log = Log(__name__)
 
@@ -51,10 +55,6 @@ GRANTED_WITHIN, LONGEST_WAIT, LAST_ANSWER = 30.0, 30.0, 0.5  # seconds
 
 class LeadsNoMore(Conflict):
     """Another server leads by now: this node takes its orders from that one."""
-
-
-class NotOpened(Problem):
-    """This node has not been told yet how to run models."""
 
 
 class _Unfollowed:
@@ -77,35 +77,46 @@ class NodeWork:
         self.renewing = Renewing(data / "runs", self.servers, name)
         self.renewing.on_servers = self._meet
         self.on_retire: Callable[[], None] = lambda: None
-        self._data, self._loop, self._background = data, loop, background
+        self._data, self._loop = data, loop
         self._holds = ServerHolds(data, background)
         self._key = private_files.read_or_make(data / KEY, sealing.new_key)
         self._opening: Opening | None = None
-        self._engine: LocalEngine | None = None
-        self._host: Host | None = None
-        self._found = interpreters.of_host(Settings(data=data))
         self._archives = Archives(data / "archives")
+        self.machine = Machine(data, name, self._archives.folder, background, self._lease)
         self._preparations = Preparations()
-        self._lock = threading.Lock()
+        self._lock, self._keeping = threading.Lock(), threading.Lock()
         self._started: dict[str, int] = {}
         """By run, the epoch of its launch here."""
         self._starting = threading.Lock()
         self._rung: set[str] = set()
         self._rung_now = threading.Condition()
         self._is_hushed = False
-        self._term = _read_term(data / TERM)
+        self._term = self._kept_term = _read_term(data / TERM)
+
+    def recall(self) -> None:
+        """After a restart: what is needed to renew the leases of the models that run."""
+        file = self._data / OPENING
+        try:
+            opening = msgspec.msgpack.decode(file.read_bytes(), type=Opening)
+        except FileNotFoundError:
+            return
+        except (OSError, msgspec.MsgspecError) as error:  # an earlier version may have written it
+            log.warning("opening_not_used", reason=str(error))
+            return
+        self._take(opening)
 
     def resume(self) -> None:
-        """After a restart: renew at once for the models that run, before anybody asks."""
-        if (self._data / OPENING).exists():
-            said = (self._data / OPENING).read_bytes()
-            self._work_by(msgspec.msgpack.decode(said, type=Opening))
+        """Take over the models that run. What fails is tried again from time to time."""
+        self.machine.look_for_pythons()
+        if self._opening is not None:
+            try:
+                self.machine.take_over(self._opening.settings)
+            except Exception as error:
+                log.error("node_not_resumed", exc_info=error)
 
     def close(self) -> None:
-        """Installations end; models live on, for as long as their leases do."""
         self._holds.close()
-        if self._engine is not None:
-            self._engine.close()
+        self.machine.close()
 
     def hush(self) -> None:
         """Let nobody wait for news any longer: this process ends."""
@@ -114,9 +125,10 @@ class NodeWork:
             self._rung_now.notify_all()
 
     def tidy(self) -> None:
-        """From time to time: free disk space by deleting files that can be made again."""
-        if self._engine is not None:
-            self._engine.clean_up()
+        """From time to time."""
+        self.machine.tidy()
+        self.machine.look_for_pythons()
+        self._keep_term()
 
     def rung(self, names: set[str]) -> None:
         """By their shims."""
@@ -138,13 +150,12 @@ class NodeWork:
     # Requests
 
     def do_describe(self, _body: bytes) -> Says:
-        host = self._host
         return Says(
             name=self.name,
             machine=socket.gethostname(),
             version=__version__,
-            pythons=pythons_of_hosts.described(self._found.interpreters),
-            confinement="" if host is None else host.confinement(),
+            pythons=pythons_of_hosts.described(self.machine.found.interpreters),
+            confinement=self.machine.confinement,
             trouble=self._trouble(),
             cores=float(len(os.sched_getaffinity(0))),
             memory=memory.limit(),
@@ -161,8 +172,10 @@ class NodeWork:
     def do_open(self, body: bytes) -> None:
         sealed = frames.read(body, bytes)
         opening = frames.read(sealing.unseal(sealed, self._key), Opening)
-        private_files.write(self._data / OPENING, msgspec.msgpack.encode(opening))
-        self._work_by(opening)
+        with _even_on_a_full_disk("opening_not_kept"):
+            private_files.write(self._data / OPENING, msgspec.msgpack.encode(opening))
+        self._take(opening)
+        self.machine.work_by(opening.settings)
         with suppress(Unavailable):  # told as a trouble
             self._in_loop(self.renewing.renew())
 
@@ -175,7 +188,8 @@ class NodeWork:
     def do_prepare(self, body: bytes) -> frames.Preparing:
         """At once if nothing has to be installed. Else it begins, and `preparing` says how far it
         is."""
-        said, engine = frames.read(body, frames.Prepare), self._opened()
+        said = frames.read(body, frames.Prepare)
+        engine = self.machine.able_engine(CannotPrepareNow)
         if not said.may_install:
             try:
                 prepared = engine.prepare(said.job, None)
@@ -192,7 +206,8 @@ class NodeWork:
         self._preparations.cancel(frames.read(body, str))
 
     def do_start(self, body: bytes) -> None:
-        said, engine = frames.read(body, frames.Start), self._opened()
+        said = frames.read(body, frames.Start)
+        engine = self.machine.able_engine(CannotLaunchNow)
         try:
             content = sealing.unseal(said.sealed, self._key)
         except sealing.NotSealedToUs:
@@ -218,10 +233,10 @@ class NodeWork:
 
     def do_stop(self, body: bytes) -> None:
         said = frames.read(body, frames.Stop)
-        self._opened().stop(said.run, now=said.now)
+        self.machine.engine.stop(said.run, now=said.now)
 
     def do_look(self, body: bytes) -> frames.Seen:
-        said, engine = frames.read(body, frames.Look), self._opened()
+        said, engine = frames.read(body, frames.Look), self.machine.engine
         found = engine.look(said.runs, closely=said.closely)
         unknown = {run: f"{type(error).__name__}: {error}" for run, error in found.unknown.items()}
         held = dict(self._holds.all())  # after the look: see `Sights.holds`
@@ -232,7 +247,7 @@ class NodeWork:
 
     def do_read(self, body: bytes) -> frames.ReadOut:
         said = frames.read(body, frames.Read)
-        chunk = self._opened().read(said.run, said.offset, said.limit_bytes)
+        chunk = self.machine.engine.read(said.run, said.offset, said.limit_bytes)
         output = chunk.output
         bare = msgspec.structs.replace(chunk, output=None)
         if output is None:
@@ -262,7 +277,7 @@ class NodeWork:
         self.renewing.drop(run_id)
         self._preparations.forget(run_id)
         self._started.pop(run_id, None)
-        engine = self._opened()
+        engine = self.machine.engine
         engine.clear(self.name, run_id)
 
     def do_remains(self, _body: bytes) -> Remains:
@@ -281,13 +296,20 @@ class NodeWork:
     # Inside
 
     def _obey(self, term: float) -> None:
-        """Kept on the disk, because this process may be started anew between two servers."""
         with self._lock:
             if term < self._term:
                 raise LeadsNoMore
-            if term > self._term:
-                private_files.write(self._data / TERM, repr(term).encode())
-                self._term = term
+            is_new, self._term = term > self._term, term
+        if is_new:
+            self._keep_term()
+
+    def _keep_term(self) -> None:
+        """On the disk, because this process may be started anew between two servers. If that is
+        full, the server that leads must be obeyed all the same: it may have models to stop."""
+        with self._keeping, _even_on_a_full_disk("term_not_kept"):
+            if self._kept_term < self._term:
+                private_files.write(self._data / TERM, repr(self._term).encode())
+                self._kept_term = self._term
 
     def _refuse_held(self, run: Run) -> None:
         """Not as a launch that is impossible for now: it would be given to another node, and
@@ -304,33 +326,10 @@ class NodeWork:
             engine.stop(run)
             raise
 
-    def _work_by(self, opening: Opening) -> None:
-        with self._lock:
-            before, self._opening = self._opening, opening
-            self._meet(opening.servers)
-            if before is not None and before.settings == opening.settings and self._engine:
-                return
-            self.renewing.seconds = opening.lease_seconds
-            given = {name: value for name, value in opening.settings.items() if name != "data"}
-            settings = Settings(data=self._data, **given)
-            self._host = host_check.examine(settings)
-            if self._host.sandboxed:
-                self._engine = self._made(settings, self._host)
-
-    def _made(self, settings: Settings, host: Host) -> LocalEngine:
-        engine = making.local_engine(
-            settings,
-            Blobs(self._archives.folder),
-            self._found,
-            self.name,
-            host,
-            self._background,
-            None,
-            is_alone=True,
-        )
-        engine.lease = self._lease
-        engine.begin(settings.port)
-        return engine
+    def _take(self, opening: Opening) -> None:
+        self._opening = opening
+        self.renewing.seconds = opening.lease_seconds
+        self._meet(opening.servers)
 
     def _lease(self, run: Run) -> LeaseTerms:
         """When it is launched: nothing starts here without a lease."""
@@ -345,19 +344,21 @@ class NodeWork:
         if self._opening is not None:
             self.servers.set(self._opening.token, servers)
 
-    def _opened(self) -> LocalEngine:
-        if self._engine is None:
-            raise NotOpened(self._trouble() or NotOpened.__doc__ or "")
-        return self._engine
-
     def _trouble(self) -> str:
         if hold := self._holds.on_all():
             return f"It is {hold.sentence()}"
-        if self._host is not None and not self._host.sandboxed:
-            return " ".join(self._host.problems)
         if self._opening is not None and self.renewing.trouble:
             return self.renewing.trouble
-        return (self._engine.trouble() or "") if self._engine else ""
+        return self.machine.trouble()
+
+
+@contextmanager
+def _even_on_a_full_disk(event: str) -> Iterator[None]:
+    """What is written only for the next start must not keep a server from ending models."""
+    try:
+        yield
+    except OSError as error:
+        log.error(event, reason=str(error))
 
 
 def _plain(name: str) -> str:
