@@ -12,6 +12,7 @@ from tapeline.runs import (
     pythons_of_hosts,
     unreleased_copy,
 )
+from tapeline.runs.cluster import one_engine
 from tapeline.runs.engines import host_check as hosts
 from tapeline.runs.engines import making, stopping_here
 from tapeline.runs.engines.bell import Bell
@@ -61,6 +62,8 @@ class LocalRunner:
 
         Before the first request is served; `port` is where models will reach us.
         """
+        file = self._settings.data / host_identity.FILE
+        one_engine.require(self._store, host_identity.name_in(file), "local", is_named=False)
         holds.mark_elsewhere(self._settings.data, are_elsewhere=False)
         self.host = hosts.examine(self._settings)
         if self._may_run(self.host):
@@ -177,8 +180,11 @@ class LocalRunner:
 
     def _named(self) -> str:
         data, database = self._settings.data, self._store.database
-        name = host_identity.settle(data / host_identity.FILE, database.claim, database.give_back)
+        file = data / host_identity.FILE
+        name = host_identity.settle(file, database.claim, database.give_back)
         unreleased_copy.hold_if_unreleased(data)
+        if not host_identity.is_copied(file):
+            one_engine.require(self._store, name, "local", is_named=True)
         return name
 
     def _engine(self, host: Host) -> LocalEngine:

@@ -27,6 +27,12 @@ def get_all(connection: Connection, names: list[str]) -> dict[str, str]:
     return {row.name: row.value for row in rows}
 
 
+def beginning_with(connection: Connection, prefix: str) -> list[str]:
+    """Their names."""
+    query = select(facts.c.name).where(facts.c.name.startswith(prefix, autoescape=True))
+    return list(connection.scalars(query))
+
+
 def is_claimed(connection: Connection, name: str) -> bool:
     return connection.scalar(select(facts.c.name).where(facts.c.name == name)) is not None
 

@@ -14,7 +14,7 @@ from tapeline.errors import Problem
 from tapeline.logs import Log
 from tapeline.runs import described_hosts, host_identity, one_installation, unreleased_copy
 from tapeline.runs import run as run_records
-from tapeline.runs.cluster import meeting_point
+from tapeline.runs.cluster import meeting_point, one_engine
 from tapeline.runs.cluster.bridge import Bridge
 from tapeline.runs.cluster.cluster_engine import ClusterEngine
 from tapeline.runs.cluster.joining import Membership
@@ -71,6 +71,7 @@ class ClusterRunner:
 
     def __init__(self, means: Means, blobs: Blobs, leader: Leader) -> None:
         self._means, self._blobs, self._leader = means, blobs, leader
+        self._is_open = False
         self.host_name = ""
         """What this server is called among all that share the database."""
         data = means.settings.data
@@ -123,6 +124,7 @@ class ClusterRunner:
             once=True,
         )  # fmt: skip
         background.loop("ray", self._stay_member, every=REFRESHED_EVERY, within=WITHIN)
+        self._is_open = True
 
     # What the rest of the server asks
 
@@ -166,6 +168,8 @@ class ClusterRunner:
 
     def close(self) -> None:
         """Models keep running, and the next server that leads finds them."""
+        if not self._is_open:
+            return  # it could not start
         self._supervising.close()
         self._holds.close()
         self._engine.close()
@@ -286,7 +290,12 @@ class ClusterRunner:
         return Opening(told, token, float(settings.lease_seconds), self._servers)
 
     def _named(self) -> str:
-        data, database = self._means.settings.data, self._means.store.database
-        name = host_identity.settle(data / host_identity.FILE, database.claim, database.give_back)
+        data, store = self._means.settings.data, self._means.store
+        file, database = data / host_identity.FILE, store.database
+        one_engine.require(store, host_identity.name_in(file), "ray", is_named=False)
+        name = host_identity.settle(file, database.claim, database.give_back)
         unreleased_copy.hold_if_unreleased(data)
+        if not host_identity.is_copied(file):  # the runs of a copy are those of its original
+            one_engine.leave_machine(store, data, name)
+            one_engine.require(store, name, "ray", is_named=True)
         return name
