@@ -151,6 +151,22 @@ async def test_a_frozen_server_costs_little_of_the_time_that_a_lease_has(
         assert elapsed() - began < made.seconds / 3, "a renewal that is due comes in time"
 
 
+@in_a_loop
+async def test_models_reach_a_server_although_others_are_cut_off(
+    api: LeaseServer, tmp_path: Path
+) -> None:
+    listener, silent = frozen(tmp_path)
+    with listener:
+        servers, began = Servers("host"), elapsed()
+        servers.set(TOKEN, [silent, silent, api.where])
+        _, writer = await servers.connect("run r")
+        assert elapsed() - began < 3.0
+        writer.transport.abort()
+        servers.set(TOKEN, [silent])
+        with pytest.raises(NoServer):
+            await servers.connect("run r", within=0.5)
+
+
 @pytest.mark.usefixtures("on_disk")
 @in_a_loop
 async def test_without_any_server_nothing_is_promised(tmp_path: Path) -> None:
@@ -161,6 +177,37 @@ async def test_without_any_server_nothing_is_promised(tmp_path: Path) -> None:
         await made.grant("a", 1)
     assert made.trouble
     assert not made.file.exists()
+
+
+@pytest.mark.usefixtures("on_disk")
+@in_a_loop
+async def test_a_lease_that_could_not_be_written_down_is_not_renewed(
+    api: LeaseServer, tmp_path: Path
+) -> None:
+    made = of_node(tmp_path, api.where)
+    made.file.mkdir()  # nothing can be written there
+    with pytest.raises(OSError, match="directory"):
+        await made.grant("a", 1)
+    made.file.rmdir()
+    await made.renew()
+    assert api.asked[-1] == {}
+
+
+@pytest.mark.usefixtures("on_disk")
+@in_a_loop
+async def test_runs_are_cleared_from_threads_while_leases_are_renewed(
+    api: LeaseServer, tmp_path: Path
+) -> None:
+    made = of_node(tmp_path, api.where)
+    for number in range(300):
+        made._held[f"r{number}"] = (1, 0.0)
+
+    def clear() -> None:
+        for number in range(0, 300, 2):
+            made.drop(f"r{number}")
+
+    await asyncio.gather(made.renew(), asyncio.to_thread(clear), made.renew())
+    assert set(deadlines(made)) == {f"r{number}" for number in range(1, 300, 2)}
 
 
 def test_deadlines_are_kept_in_memory_in_a_folder_of_our_own(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ goes on while the machine sleeps: a server that answers late gives no time away.
 
 import asyncio
 import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -55,7 +56,7 @@ class Renewing:
         self.on_servers: Callable[[list[Server]], None] = lambda _servers: None
         self._servers = servers
         self._held = {run: lease for run, lease in _read(self.file).items() if lease[1] > elapsed()}
-        self._turn = asyncio.Lock()
+        self._turn, self._changing = asyncio.Lock(), threading.Lock()
         self.trouble = ""
 
     async def keep(self) -> None:
@@ -74,12 +75,19 @@ class Renewing:
 
     async def grant(self, run_id: str, fence: int) -> None:
         """To a launch that is about to start here."""
-        self._held[run_id] = (fence, 0.0)
+        with self._changing:
+            self._held[run_id] = (fence, 0.0)
+        try:
+            await self._grant(run_id, fence)
+        except BaseException:  # whatever it was: nothing starts, so nothing is to be renewed
+            self.drop(run_id)
+            raise
+
+    async def _grant(self, run_id: str, fence: int) -> None:
         try:
             await self.renew()
             self.until(run_id, fence)
         except Unavailable as error:
-            self.drop(run_id)
             why = f"Its node could not get a lease for it: {error.message}"
             raise CannotLaunchNow(why) from error
 
@@ -91,13 +99,17 @@ class Renewing:
         return until
 
     def drop(self, run_id: str) -> None:
-        self._held.pop(run_id, None)
+        """From any thread."""
+        with self._changing:
+            self._held.pop(run_id, None)
 
     async def renew(self) -> None:
         async with self._turn:
-            asked = {run: fence for run, (fence, _) in self._held.items()}
+            with self._changing:
+                held = dict(self._held)
+            asked = {run: fence for run, (fence, _) in held.items()}
             began = elapsed()
-            longest = max((until for _, until in self._held.values()), default=0.0)
+            longest = max((until for _, until in held.values()), default=0.0)
             body = Renewal(asked, max(0.0, longest + leases.MARGIN - began))
             # Less than a lease: an answer that comes later than that renews nothing.
             self._take(asked, began, await self._post(body, self.seconds - leases.MARGIN))
@@ -128,15 +140,18 @@ class Renewing:
     def _take(self, asked: dict[str, int], began: float, said: Renewed) -> None:
         self.renewed_at = began
         until = began + said.seconds - leases.MARGIN
-        for run, fence in asked.items():
-            if self._held.get(run, (None, 0.0))[0] != fence:
-                continue  # cleared meanwhile, or started anew
-            if run in said.runs:
-                self._held[run] = (fence, until)
-            else:  # it has ended, or runs elsewhere
-                log.warning("lease_refused", run=run)
-                self.drop(run)
-        _write(self.file, self._held)
+        renewed = set(said.runs)
+        with self._changing:
+            for run, fence in asked.items():
+                if self._held.get(run, (None, 0.0))[0] != fence:
+                    continue  # cleared meanwhile, or started anew
+                if run in renewed:
+                    self._held[run] = (fence, until)
+                else:  # it has ended, or runs elsewhere
+                    log.warning("lease_refused", run=run)
+                    del self._held[run]
+            held = dict(self._held)
+        _write(self.file, held)
 
     def _tell(self, trouble: str) -> None:
         if trouble and not self.trouble:

@@ -2,10 +2,11 @@
 
 import asyncio
 import ssl
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
+from functools import partial
 from time import CLOCK_BOOTTIME, clock_gettime
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -19,6 +20,7 @@ CONNECTED_WITHIN = 5.0  # seconds; to one server
 NEXT_AFTER = 0.7
 """Seconds without an answer after which the next server is asked too."""
 
+T = TypeVar("T")
 Known = tuple[Server, ssl.SSLContext]
 Way = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
@@ -52,40 +54,55 @@ class Servers:
 
     async def connect(self, line: str, within: float = CONNECTED_WITHIN) -> Way:
         """A connection whose requests are those of a run (`run ID`), or of this node (`self`)."""
-        until, why = elapsed() + within, "it knows of none yet"
-        for known in list(self._known):
-            share = max(0.1, min(CONNECTED_WITHIN, until - elapsed()))
-            try:
-                async with asyncio.timeout(share):
-                    return await self._connect_to(known, line, share)
-            except (OSError, TimeoutError) as error:
-                why = f"{known[0].address}:{known[0].port} {_said(error)}"
-        raise NoServer(f"This node reaches no API server: {why}.")
+
+        async def attempt(known: Known, left: float) -> Way:
+            async with asyncio.timeout(left):
+                return await self._connect_to(known, line, left)
+
+        return await self._first(attempt, within, _abandon)
 
     async def post(self, path: str, body: object, within: float) -> Any:
-        """At any of them; what is asked can be asked twice. A server that accepts the connection
-        and then says nothing is frozen, or waits for a database that is slow: nobody knows, so the
-        next one is asked as well, and the first answer counts."""
+        """At any of them; what is asked can be asked twice."""
+
+        async def attempt(known: Known, left: float) -> tuple[Server, Any]:
+            async with asyncio.timeout(left):
+                return known[0], await self._answer(known, path, body, left)
+
+        server, answer = await self._first(attempt, within, lambda _late: None)
+        self._prefer(server)
+        return answer
+
+    async def _first(
+        self,
+        attempt: Callable[[Known, float], Coroutine[Any, Any, T]],
+        within: float,
+        abandon: Callable[[T], None],
+    ) -> T:
+        """A server that says nothing is frozen, cut off, or waits for a database that is slow:
+        nobody knows, so the next one is tried as well, and the first that answers counts."""
         until, why = elapsed() + within, "it knows of none yet"
-        waiting, asking = list(self._known), set[asyncio.Task[Any]]()
-        while (waiting or asking) and (left := until - elapsed()) > 0:
-            if waiting:
-                asking.add(self._begin(self._ask(waiting.pop(0), path, body, left)))
-            done, asking = await asyncio.wait(
-                asking,
-                timeout=min(left, NEXT_AFTER) if waiting else left,
-                return_when=asyncio.FIRST_COMPLETED,
-            )
-            for one in done:
-                if (error := one.exception()) is None:
-                    server, answer = one.result()
-                    self._prefer(server)
-                    return answer
-                why = _said(error)
-            why = why if done else "does not answer in time"
+        waiting, trying = list(self._known), set[asyncio.Task[T]]()
+        try:
+            while (waiting or trying) and (left := until - elapsed()) > 0:
+                if waiting:
+                    trying.add(self._begin(attempt(waiting.pop(0), left)))
+                done, trying = await asyncio.wait(
+                    trying,
+                    timeout=min(left, NEXT_AFTER) if waiting else left,
+                    return_when=asyncio.FIRST_COMPLETED,
+                )
+                for one in done:
+                    if (error := one.exception()) is None:
+                        trying |= done - {one}
+                        return one.result()
+                    why = _said(error)
+                why = why if done else "does not answer in time"
+        finally:
+            for late in trying:
+                late.add_done_callback(partial(_left_over, abandon))
         raise NoServer(f"No API server answers this node: {why}.")
 
-    def _begin(self, asking: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+    def _begin(self, asking: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """It ends by itself, also if nobody waits for it any more: whoever is cancelled in a
         handshake leaves its connection open."""
         task = asyncio.create_task(asking)
@@ -99,11 +116,6 @@ class Servers:
         way = await _opened(server, context, within)
         way[1].write(f"node {self._name} {self._token} {line}\n".encode())
         return way
-
-    async def _ask(self, known: Known, path: str, body: object, within: float) -> Any:
-        """Who answered, and what."""
-        async with asyncio.timeout(within):
-            return known[0], await self._answer(known, path, body, within)
 
     async def _answer(self, known: Known, path: str, body: object, within: float) -> Any:
         reader, writer = await self._connect_to(known, "self", within)
@@ -130,6 +142,16 @@ class Servers:
 
     def _prefer(self, server: Server) -> None:
         self._known.sort(key=lambda one: one[0] != server)
+
+
+def _abandon(way: Way) -> None:
+    way[1].transport.abort()
+
+
+def _left_over(abandon: Callable[[T], None], task: asyncio.Task[T]) -> None:
+    """Another was faster."""
+    if not task.cancelled() and task.exception() is None:
+        abandon(task.result())
 
 
 async def _opened(server: Server, context: ssl.SSLContext, within: float) -> Way:

@@ -338,7 +338,11 @@ class NodeWork:
         return LeaseTerms(file=str(self.renewing.file), fence=run.fence, until=until)
 
     def _in_loop(self, act: Coroutine[Any, Any, None]) -> None:
-        asyncio.run_coroutine_threadsafe(act, self._loop).result(GRANTED_WITHIN)
+        future = asyncio.run_coroutine_threadsafe(act, self._loop)
+        try:
+            future.result(GRANTED_WITHIN)
+        finally:
+            future.cancel()  # does nothing if it is done
 
     def _meet(self, servers: list[frames.Server]) -> None:
         if self._opening is not None:
