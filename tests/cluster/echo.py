@@ -13,7 +13,7 @@ import msgspec
 
 from tapeline import settings
 from tapeline.runs.cluster import lines
-from tapeline.runs.cluster.agent import SOCKET
+from tapeline.runs.node.files import SOCKET
 
 
 def main() -> None:

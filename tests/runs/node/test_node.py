@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tapeline.errors import Problem
+from tapeline.leading import LeadsNoMore
 from tapeline.polling import poll
 from tapeline.runs import heartbeat
 from tapeline.runs.node import frames
@@ -76,6 +76,6 @@ def test_a_node_with_long_leases_is_heard_of_all_the_same(node: Node, tmp_path: 
 
 def test_a_server_that_led_before_is_refused(node: Node) -> None:
     assert ask(node, "describe", 5.0).name == NAME
-    with pytest.raises(Problem, match="Another server leads by now"):
+    with pytest.raises(LeadsNoMore):
         ask(node, "describe", 4.0)
     assert ask(node, "describe", 5.0).name == NAME

@@ -11,9 +11,10 @@ import pytest
 
 from tapeline.background import Background
 from tapeline.errors import CannotPrepareNow, Problem
+from tapeline.leading import LeadsNoMore
 from tapeline.runs.cluster import meeting_point
 from tapeline.runs.engines import shims
-from tapeline.runs.node import frames
+from tapeline.runs.node import files, frames
 from tapeline.runs.node.frames import Opening, Says, Server, Stop
 from tapeline.runs.node.work import OPENING, TERM, NodeWork
 from tests.runs.supervision.histories import a_run
@@ -80,6 +81,27 @@ def test_models_can_be_ended_before_a_sandbox_was_tried(work: NodeWork, tmp_path
     assert says(work, 1.0).trouble
     with pytest.raises(CannotPrepareNow):
         work.machine.able_engine(CannotPrepareNow)
+
+
+def test_an_earlier_leader_is_told_so_in_a_word_that_it_knows(work: NodeWork) -> None:
+    says(work, 5.0)
+    with pytest.raises(LeadsNoMore):
+        says(work, 4.0)
+
+
+def test_a_long_log_is_shortened_while_somebody_writes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "LONGEST_LOG", 100)
+    with (tmp_path / files.LOG).open("ab", buffering=0) as log:
+        log.write(b"a" * 100)
+        files.shorten_log(tmp_path)
+        assert not (tmp_path / files.EARLIER_LOG).exists()
+        log.write(b"b")
+        files.shorten_log(tmp_path)
+        log.write(b"c")
+    assert (tmp_path / files.LOG).read_bytes() == b"c"
+    assert (tmp_path / files.EARLIER_LOG).read_bytes() == b"a" * 99 + b"b"
 
 
 @pytest.mark.heavy

@@ -20,10 +20,10 @@ from threading import Lock
 
 from tapeline import settings
 from tapeline.runs.cluster import lines
+from tapeline.runs.node.files import LOG, SOCKET, shorten_log
 
 MODULE = "tapeline.runs.cluster.agent"
 NODE = "tapeline.runs.node"
-SOCKET, LOG = "node.sock", "node.log"
 START_AGAIN = (
     10.0  # seconds: it takes the lock of its folder itself, so a second one would only end
 )
@@ -70,6 +70,7 @@ class Agent:
             self._started = time.monotonic()
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             own = {name: value for name, value in variables.items() if not name.startswith("RAY_")}
+            shorten_log(self._folder)
             with (self._folder / LOG).open("ab") as log:
                 subprocess.run(  # noqa: S603 - our own program
                     [sys.executable, "-m", MODULE, self._module],

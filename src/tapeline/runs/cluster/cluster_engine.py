@@ -11,7 +11,13 @@ from pathlib import Path
 import msgspec
 
 from tapeline import private_files
-from tapeline.errors import CannotInstall, CannotLaunchNow, CannotPrepareNow, Unavailable
+from tapeline.errors import (
+    CannotInstall,
+    CannotLaunchNow,
+    CannotPrepareNow,
+    Unavailable,
+)
+from tapeline.leading import LeadsNoMore
 from tapeline.runs.cluster.members import Carrier, Member, Members
 from tapeline.runs.engines.engine import (
     Job,
@@ -30,7 +36,6 @@ from tapeline.runs.node.frames import NodeFailed
 from tapeline.runs.run import Run
 from tapeline.store.blobs import Blobs
 
-PIECE = 90_000  # bytes: what is larger goes through Ray's own store, and stays in its memory
 READ_AT_ONCE = 1_000_000  # bytes of a journal
 LOOKED_WITHIN, STARTED_WITHIN, STOPPED_WITHIN = 10.0, 60.0, 30.0  # seconds
 FOLLOWED_EVERY, AVOIDED_FOR = 0.2, 30.0
@@ -216,7 +221,7 @@ class ClusterEngine:
             self._blobs.fetch(archive, copy)
             with copy.open("rb") as file:
                 offset, size = 0, copy.stat().st_size
-                while content := file.read(PIECE):
+                while content := file.read(frames.PIECE):
                     is_last = offset + len(content) >= size
                     piece = frames.Piece(archive, offset, content, is_last)
                     self._members.call(host, "archive", piece, bool)
@@ -254,6 +259,8 @@ def _told_as_passing() -> Iterator[None]:
     """A node that does not answer, or fails, is not the model's fault."""
     try:
         yield
+    except LeadsNoMore:
+        raise
     except (Unavailable, NodeFailed) as error:
         raise CannotPrepareNow(error.message) from error
     except FileNotFoundError as error:

@@ -34,7 +34,7 @@ SUFFIX = "-install"
 BYTECODE = "-bytecode"
 
 
-class _NoProgress:
+class NoProgress:
     """For installations whose progress nobody follows."""
 
     def is_cancelled(self) -> bool:
@@ -94,7 +94,7 @@ class Installing:
         name = f"{environment.key}{BYTECODE}"
         box = self._environments.bytecode_step(wanted, environment)
         try:
-            self._run(box, name, _NoProgress(), deque(maxlen=1))
+            self._run(box, name, NoProgress(), deque(maxlen=1))
         finally:
             shutil.rmtree(self._runs / name, ignore_errors=True)
 

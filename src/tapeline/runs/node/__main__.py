@@ -25,13 +25,12 @@ from tapeline.runs import host_identity
 from tapeline.runs.engines import events_port, older_hosts
 from tapeline.runs.engines.bell import Bell
 from tapeline.runs.engines.shim_spawner import SHIM_SPAWNER
-from tapeline.runs.node import frames
+from tapeline.runs.node import files, frames
 from tapeline.runs.node.forwarding import Forwarding
 from tapeline.runs.node.work import NodeWork
 
 log = Log(__name__)
 
-SOCKET = "node.sock"
 AT_ONCE = 24  # requests; installations have threads of their own
 TIDIED_EVERY, TRIED_EVERY = 3600.0, 60.0  # seconds
 REPLACED_WITHIN = 9.0
@@ -90,7 +89,7 @@ async def _live(data: Path) -> None:
     await asyncio.to_thread(work.resume)
     requests = Requests(work)
     serving = await asyncio.start_unix_server(
-        requests.answer, sock=events_port.listen(data, SOCKET)
+        requests.answer, sock=events_port.listen(data, files.SOCKET)
     )
     log.info("node_ready", node=work.name)
     async with background.running():

@@ -11,6 +11,7 @@ import msgspec
 
 from tapeline import errors
 from tapeline.errors import Problem
+from tapeline.leading import LeadsNoMore
 from tapeline.runs.engines.engine import Job, Sight
 from tapeline.runs.holding.holds import Hold
 from tapeline.runs.journals.journal import Chunk
@@ -23,6 +24,9 @@ T = TypeVar("T")
 LENGTH_BYTES = 4
 """Before each frame, on a socket: how long it is, the most significant byte first."""
 LARGEST = 512_000_000
+PIECE = 90_000
+"""Bytes of a file in one frame: what is larger goes through Ray's own store, and stays in its
+memory."""
 
 
 class Server(msgspec.Struct, frozen=True):
@@ -57,8 +61,6 @@ class Says(msgspec.Struct, frozen=True, kw_only=True):
     confinement: str
     trouble: str
     """Why it takes no models; empty if it does."""
-    cores: float
-    memory: int
     public_key: bytes
     opened: str
     """The digest of the opening that it works by; empty before the first."""
@@ -102,7 +104,6 @@ class Seen(msgspec.Struct, frozen=True):
     of: dict[str, Sight]
     unknown: dict[str, str]
     left: list[str]
-    trouble: str
     holds: dict[str, Hold]
     """What an operator stopped on the node itself: see `holding.holds`."""
 
@@ -147,6 +148,10 @@ class NodeFailed(Problem):
     """The node could not do it."""
 
 
+ELSEWHERE = {LeadsNoMore.__name__: LeadsNoMore}
+"""Problems that a node names, and that are not in `errors`."""
+
+
 def ask(method: str, term: float, body: object = None) -> bytes:
     return _encode(Request(method, term, msgspec.Raw(_encode(body))))
 
@@ -173,7 +178,7 @@ def answered(frame: bytes, type_: type[T]) -> T:
     said = read(frame, Answer)
     if not said.error:
         return read(said.body, type_)
-    found = getattr(errors, said.error, NodeFailed)
+    found = getattr(errors, said.error, ELSEWHERE.get(said.error, NodeFailed))
     is_problem = isinstance(found, type) and issubclass(found, Problem)
     raise (found if is_problem else NodeFailed)(said.message)
 

@@ -25,8 +25,8 @@ log = Log(__name__)
 PATH = "/lease"
 FILE = "leases"
 MEMORY = Path("/dev/shm")  # noqa: S108 - in a private folder; on a full disk no lease must be lost
-RENEWED_AT = 3
-"""Times within one lease."""
+RENEWALS = 3
+"""Within one lease."""
 BEAT_WITHIN = 5.0  # seconds
 
 
@@ -70,7 +70,7 @@ class Renewing:
                 pass  # told; the next time may be better
             except Exception as error:
                 log.error("bug", exc_info=error)
-            pause = min(heartbeat.EVERY, self.seconds / RENEWED_AT)
+            pause = min(heartbeat.EVERY, self.seconds / RENEWALS)
             await asyncio.sleep(max(0.05, began + pause - elapsed()))
 
     async def grant(self, run_id: str, fence: int) -> None:
@@ -121,7 +121,7 @@ class Renewing:
 
     def _is_due(self, now: float) -> bool:
         """Whether the next time would be too late for a renewal."""
-        third = self.seconds / RENEWED_AT
+        third = self.seconds / RENEWALS
         return self.renewed_at is None or now + heartbeat.EVERY > self.renewed_at + third
 
     async def _post(self, body: Renewal, within: float) -> Renewed:

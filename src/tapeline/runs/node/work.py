@@ -5,7 +5,6 @@ and takes no orders from a server that leads no more.
 """
 
 import asyncio
-import os
 import socket
 import threading
 import time
@@ -16,27 +15,27 @@ from typing import Any
 
 import msgspec
 
-from tapeline import __version__, memory, private_files
+from tapeline import __version__, private_files
 from tapeline.background import Background
 from tapeline.errors import (
     CannotLaunchNow,
     CannotPrepareNow,
-    Conflict,
     OnHold,
     Problem,
     Unavailable,
 )
+from tapeline.leading import LeadsNoMore
 from tapeline.logs import Log
 from tapeline.runs import pythons_of_hosts
 from tapeline.runs.engines import model_files, stopping_here
 from tapeline.runs.engines.engine import LaunchSecrets, NeedsInstalling
+from tapeline.runs.engines.installing import NoProgress
 from tapeline.runs.engines.local import LocalEngine
 from tapeline.runs.engines.model_files import Doomed, Remains
 from tapeline.runs.engines.stopping_here import Launched
 from tapeline.runs.holding import holds
 from tapeline.runs.holding.server_holds import ServerHolds
-from tapeline.runs.journals.records import Record
-from tapeline.runs.node import frames, sealing
+from tapeline.runs.node import files, frames, sealing
 from tapeline.runs.node.archives import Archives
 from tapeline.runs.node.frames import NodeFailed, Opening, Says
 from tapeline.runs.node.machine import Machine
@@ -49,23 +48,7 @@ from tapeline.runs.sandbox.box import LeaseTerms
 log = Log(__name__)
 
 OPENING, KEY, TERM = "opening", "sealing.key", "term"
-PIECE = 90_000  # bytes: what is larger goes through Ray's own store, and stays in its memory
 GRANTED_WITHIN, LONGEST_WAIT, LAST_ANSWER = 30.0, 30.0, 0.5  # seconds
-
-
-class LeadsNoMore(Conflict):
-    """Another server leads by now: this node takes its orders from that one."""
-
-
-class _Unfollowed:
-    """The progress of an installation that somebody waits for, without looking."""
-
-    def is_cancelled(self) -> bool:
-        return False
-
-    def installing(self) -> None: ...
-
-    def lines(self, records: list[Record]) -> None: ...
 
 
 class NodeWork:
@@ -129,6 +112,7 @@ class NodeWork:
         self.machine.tidy()
         self.machine.look_for_pythons()
         self._keep_term()
+        files.shorten_log(self._data)
 
     def rung(self, names: set[str]) -> None:
         """By their shims."""
@@ -157,8 +141,6 @@ class NodeWork:
             pythons=pythons_of_hosts.described(self.machine.found.interpreters),
             confinement=self.machine.confinement,
             trouble=self._trouble(),
-            cores=float(len(os.sched_getaffinity(0))),
-            memory=memory.limit(),
             public_key=sealing.public_part(self._key),
             opened="" if self._opening is None else frames.digest(self._opening),
         )
@@ -223,7 +205,7 @@ class NodeWork:
             self._in_loop(self.renewing.grant(run.id, run.fence))
             self._started[run.id] = run.fence
         try:
-            engine.prepare(said.job, _Unfollowed())  # this process may be new, or its cache empty
+            engine.prepare(said.job, NoProgress())  # this process may be new, or its cache empty
             engine.start(said.job, given)
             self._end_if_held(engine, run)
         except BaseException:
@@ -240,7 +222,7 @@ class NodeWork:
         found = engine.look(said.runs, closely=said.closely)
         unknown = {run: f"{type(error).__name__}: {error}" for run, error in found.unknown.items()}
         held = dict(self._holds.all())  # after the look: see `Sights.holds`
-        return frames.Seen(found.of, unknown, sorted(found.left), engine.trouble() or "", held)
+        return frames.Seen(found.of, unknown, sorted(found.left), held)
 
     def do_lift(self, body: bytes) -> None:
         self._holds.lift(_plain(frames.read(body, str)))
@@ -260,8 +242,8 @@ class NodeWork:
         file = self._data / "runs" / _plain(piece.name) / "out" / "result.json"
         with file.open("rb") as opened:
             opened.seek(piece.offset)
-            content = opened.read(PIECE)
-        return frames.Piece(piece.name, piece.offset, content, len(content) < PIECE)
+            content = opened.read(frames.PIECE)
+        return frames.Piece(piece.name, piece.offset, content, len(content) < frames.PIECE)
 
     def do_news(self, body: bytes) -> list[str]:
         """Runs whose journals have grown since the last time; it waits for some."""
