@@ -24,7 +24,7 @@ from typing import Any, Iterator, NoReturn
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # `-I` leaves it out
 from install_words import NOT_BUILT, listed, normal, shortened, what_failed
 
-TRY_NEXT = 75
+TRY_NEXT, NO_ROOM = 75, 76
 # Tests of a package are as much code as the package and are hardly ever imported.
 NOT_COMPILED = {"tests", "test", "__pycache__"}
 UNREACHABLE = re.compile(
@@ -296,16 +296,22 @@ def copy_model(upload: str, model: str) -> None:
 
 
 def watch_disk(folder: str, keep_free_mb: int) -> None:
-    """A package that unpacks to more than the disk holds must not take down the server."""
+    """A package that unpacks to more than the disk holds must not take down the server. A disk that
+    has no room before anything begins is not the model's fault."""
+
+    def has_room() -> bool:
+        disk = os.statvfs(folder)
+        return disk.f_bavail * disk.f_frsize >= keep_free_mb * 1024 * 1024
 
     def watch() -> NoReturn:
-        while True:
-            disk = os.statvfs(folder)
-            if disk.f_bavail * disk.f_frsize < keep_free_mb * 1024 * 1024:
-                say("The disk of the server is nearly full: the installation was stopped.")
-                os._exit(1)
+        while has_room():
             time.sleep(0.5)
+        say("The disk of the server is nearly full: the installation was stopped.")
+        os._exit(1)
 
+    if not has_room():
+        say("The disk of the server is nearly full.")
+        sys.exit(NO_ROOM)
     threading.Thread(target=watch, daemon=True).start()
 
 

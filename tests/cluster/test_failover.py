@@ -21,11 +21,16 @@ def three(tmp_path_factory: pytest.TempPathFactory, postgres_server: str) -> Ite
         TAPELINE_BACKTEST_SLOTS="1",
         TAPELINE_BACKTEST_PLANS="huge=900000/900000",
     ) as made:
+        wait_until_well(made)
         yield made
 
 
-def test_models_of_a_node_that_is_cut_off_go_on_elsewhere_and_never_twice(three: Fleet) -> None:
+def wait_until_well(three: Fleet) -> None:
+    """The server and its nodes."""
     wait_for(lambda: [one["state"] for one in three.hosts().values()].count("well") == 4, 120)
+
+
+def test_models_of_a_node_that_is_cut_off_go_on_elsewhere_and_never_twice(three: Fleet) -> None:
     models = [three.deploy() for _ in range(3)]
     before = {model: three.wait_until_counted(model) for model in models}
     lost = three.node_of(models[0])
@@ -74,7 +79,7 @@ def test_models_live_on_while_the_only_server_is_started_anew(three: Fleet) -> N
     (who,) = three.witness.living(model)
     three.member.server.end()
     three.start_again(three.member)
-    wait_for(lambda: [one["state"] for one in three.hosts().values()].count("well") == 4, 120)
+    wait_until_well(three)
     assert three.witness.living(model) == [who]
     assert three.member.newest(model)["run_id"] == run
 

@@ -26,7 +26,7 @@ pytestmark = [MACHINES, pytest.mark.slow]
 MODELS, CPUS = 12, 8
 SECONDS = float(os.environ.get("FIRE_SECONDS", "600"))
 LEASE, HOUR = 6.0, 3600
-DISK = 2 << 30  # bytes, of which few are used
+DISK = 4 << 30  # bytes, of which few are used
 BACK_WITHIN = 240.0
 """Seconds after a fault has ended; what it took is printed. A node notices only after up to two
 minutes that Ray's head has forgotten it, and until then it takes no models of other nodes."""

@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -11,6 +12,7 @@ import pytest
 from tapeline.errors import CannotInstall, CannotLaunch, CannotPrepareNow
 from tapeline.runs.engines.engine import NeedsInstalling
 from tapeline.runs.engines.installing import STOPPED
+from tapeline.runs.environments import install_boxes
 from tapeline.runs.journals.records import Record
 from tapeline.store.blobs import NOT_HERE
 from tests import needs
@@ -225,6 +227,19 @@ def test_an_installation_that_is_cancelled_ends_and_can_be_done_again(bench: Ben
         bench.engine.prepare(job, listener)
     assert raised.value.message == STOPPED
     assert "six==1.16.0" in bench.engine.prepare(job, Listener()).lock
+
+
+def test_a_disk_that_had_no_room_before_is_not_the_models_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = Bench(Local(tmp_path), tmp_path)
+    with closing(bench):
+        monkeypatch.setattr(install_boxes, "KEEP_FREE_MB", 10**9)
+        job = bench.with_package("", "six==1.16.0")
+        with pytest.raises(CannotPrepareNow, match="nearly full"):
+            bench.engine.prepare(job, Listener())
+        monkeypatch.undo()
+        assert "six==1.16.0" in bench.engine.prepare(job, Listener()).lock
 
 
 def test_a_version_whose_archive_is_elsewhere_is_said_without_a_path(bench: Bench) -> None:

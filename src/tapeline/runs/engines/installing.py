@@ -22,7 +22,7 @@ from tapeline.errors import (
 from tapeline.polling import poll
 from tapeline.runs.engines import shims
 from tapeline.runs.engines.engine import Progress
-from tapeline.runs.environments.cache import TRY_NEXT, Environment, Environments, Wanted
+from tapeline.runs.environments.cache import NO_ROOM, TRY_NEXT, Environment, Environments, Wanted
 from tapeline.runs.journals import journal
 from tapeline.runs.journals.records import Record
 from tapeline.runs.sandbox.box import Box, Launch, Policy
@@ -131,6 +131,8 @@ class Installing:
                     made = self._environments.accept(wanted, name)
                     self._without_bytecode.add(made.key)
                     return made
+                if exit_code == NO_ROOM:
+                    raise CannotPrepareNow(said[-1])
                 if exit_code != TRY_NEXT:
                     break
         finally:

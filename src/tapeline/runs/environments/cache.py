@@ -31,6 +31,8 @@ from tapeline.runs.sandbox.box import Box
 
 TRY_NEXT = 75
 """Exit status of a step that hands over to the next one."""
+NO_ROOM = 76
+"""Exit status of a step that found the disk of this machine nearly full."""
 FORMAT = 2  # changes every key, so that environments made in another way are not found
 LARGEST_LOCK = 5_000_000
 # An environment used this recently may be in use: an installation may rely on it.
