@@ -1,7 +1,7 @@
-"""Wall clocks that are wrong: each node and each server has one of its own, which a test can set.
+"""Wall clocks that are wrong: each node has one of its own, which a test can set.
 
-Our processes alone go by it, through libfaketime. Ray keeps the real time, and the models do, which
-inherit nothing from a node.
+Our process alone goes by it, through libfaketime. Ray keeps the real time, and the models do, which
+inherit nothing from a node. A server has too many threads for that library: it dies now and then.
 """
 
 import json
@@ -10,17 +10,13 @@ from pathlib import Path
 from tests.acceptance import wall_clock
 
 VARIABLE = "TEST_CLOCK"
-# Python runs it before anything else. A process of ours is begun again with the library, and one of
-# Ray's that inherits it without.
+# Python runs it before anything else. Our process is begun again with the library.
 _CUSTOM = f"""
 import os, sys
 from json import loads
-is_ours = "tapeline.runs.node" in sys.orig_argv or sys.orig_argv[1:4] == ["-m", "tapeline", "up"]
-if is_ours != ("LD_PRELOAD" in os.environ):
-    for name, value in loads(os.environ["{VARIABLE}"]).items():
-        os.environ.pop(name, None)
-        if is_ours:
-            os.environ[name] = value
+is_ours = sys.orig_argv[1:] == ["-m", "tapeline.runs.node"]
+if is_ours and "LD_PRELOAD" not in os.environ:
+    os.environ.update(loads(os.environ["{VARIABLE}"]))
     os.execv(sys.executable, sys.orig_argv)
 if is_ours:
     {wall_clock.SLEEP.strip().replace(chr(10), chr(10) + "    ")}

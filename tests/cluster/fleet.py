@@ -120,7 +120,7 @@ class Fleet:
     memory: int | None = None
     """The room that Ray is told of, on each node; what there is, if not said."""
     clocks: list[Clock] = field(default_factory=list)
-    """Of the nodes, and then of the servers, once they have their own."""
+    """Of the nodes, where each has one of its own."""
 
     @property
     def member(self) -> Member:
@@ -130,25 +130,10 @@ class Fleet:
         wait_for(lambda: any(one.leads() for one in self.servers))
         return next(one for one in self.servers if one.leads())
 
-    def give_clocks(self) -> None:
-        """Each node and each server starts again with one of its own, which can be set."""
-        owners: list[Machine | Member] = [*self.nodes, *self.servers]
-        for number, owner in enumerate(owners):
-            clock = Clock(self.network.folder / f"clock{number}", str(ROOT))
-            self.clocks.append(clock)
-            if isinstance(owner, Machine):
-                owner.variables |= clock.variables
-                owner.kill()
-                self.boot_again(owner)
-            else:
-                owner.server.variables |= clock.variables
-                owner.server.end()
-                self.start_again(owner)
-
     def start_again(self, member: Member) -> None:
         """After its server has ended."""
         before = member.server
-        member.server = before.home.up_in("env", **before.variables)
+        member.server = before.home.up(**before.variables)
         member.trader.meet(member.server)
 
     def boot_again(self, node: Machine) -> None:
@@ -218,6 +203,7 @@ def fleet(
     cpus: int = 2,
     memory: int | None = None,
     disk: int | None = None,
+    have_clocks: bool = False,
     **variables: str,
 ) -> Iterator[Fleet]:
     """`variables` are those of the servers; `disk` is of what size each node has one."""
@@ -229,6 +215,9 @@ def fleet(
             made = [network.machine(f"node{number}", disk) for number in range(nodes)]
             witness = Witness(network.never_cut)
             on = Fleet(network, rays, made, [], witness, cpus, memory)
+            for node in made if have_clocks else ():
+                on.clocks.append(Clock(node.folder / "clock", str(ROOT)))
+                node.variables |= on.clocks[-1].variables
             on.start_ray(*made)
             own = {
                 **rays.environment,

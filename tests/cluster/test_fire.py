@@ -98,7 +98,7 @@ class Fire:
             time.sleep(seconds)
 
     def skew_a_clock(self, seconds: float) -> None:
-        """Of all our processes on a node, or of a server."""
+        """Of all our processes on a node."""
         clock = self._chance.choice(self._fleet.clocks)
         clock.set(self._chance.choice((-HOUR, HOUR)))
         time.sleep(seconds)
@@ -155,8 +155,9 @@ def test_no_model_runs_twice_and_nothing_acknowledged_is_lost_whatever_fails(
         postgres = psutil.Process(connection.info.backend_pid).parent()
     assert postgres is not None
     folder = tmp_path_factory.mktemp("fire")
-    with fleet(folder, postgres_server, nodes=3, servers=2, cpus=CPUS, disk=DISK) as on:
-        on.give_clocks()
+    with fleet(
+        folder, postgres_server, nodes=3, servers=2, cpus=CPUS, disk=DISK, have_clocks=True
+    ) as on:
         wait_for(lambda: [one["state"] for one in on.hosts().values()].count("well") == 5, 120)
         models = [on.deploy() for _ in range(MODELS)]
         on.wait_until_all_live(models, 120)

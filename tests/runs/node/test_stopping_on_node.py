@@ -13,7 +13,6 @@ from sqlalchemy import Connection, insert
 
 from tapeline.background import Background
 from tapeline.errors import OnHold
-from tapeline.polling import poll
 from tapeline.runs import run as run_records
 from tapeline.runs.engines.engine import Job
 from tapeline.runs.holding import holds
@@ -30,6 +29,7 @@ from tests.pushing import pushing
 from tests.runs.engines.contract import FOREVER, Bench
 from tests.runs.engines.node_place import Direct, Node
 from tests.runs.supervision.leased import Rows
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.heavy
 
@@ -144,17 +144,16 @@ class Leader:
         assert found is not None
         return found
 
-    def has_ended(self, run: Run) -> bool:
-        asyncio.run(self._turn())
-        return self.get(run).ended_at is not None
+    def lead_until_ended(self, run: Run) -> None:
+        asyncio.run(self._lead_until_ended(run))
 
     def close(self) -> None:
         self._executor.close()
         self._holds.close()
 
-    async def _turn(self) -> None:
+    async def _lead_until_ended(self, run: Run) -> None:
         async with self._executor._background.running():
-            await asyncio.sleep(0.5)
+            await asyncio.to_thread(wait_for, lambda: self.get(run).ended_at is not None)
 
 
 @pytest.mark.databases("postgresql")
@@ -172,7 +171,7 @@ def test_what_was_stopped_on_its_node_is_recorded_as_stopped_and_goes_on_nowhere
         said = typed(node, *words, *which)
         assert said.returncode == 0, said.stdout + said.stderr
 
-        assert poll(lambda: leader.has_ended(job.run), within=30.0, every=0.1)
+        leader.lead_until_ended(job.run)
         ended = leader.get(job.run)
         assert (ended.state, ended.desired, ended.host) == ("stopped", "stopped", job.run.host)
         assert ended.reason.startswith("Stopped on the machine itself: An operator")

@@ -80,7 +80,7 @@ class Renewing:
         try:
             await self._grant(run_id, fence)
         except BaseException:  # whatever it was: nothing starts, so nothing is to be renewed
-            self.drop(run_id)
+            self.drop(run_id, fence)
             raise
 
     async def _grant(self, run_id: str, fence: int) -> None:
@@ -98,17 +98,23 @@ class Renewing:
             raise CannotLaunchNow("Its node has no lease for it: it was started elsewhere or anew.")
         return until
 
-    def drop(self, run_id: str) -> None:
-        """From any thread."""
+    def drop(self, run_id: str, fence: int | None = None) -> None:
+        """That launch of it, or whichever there is. From any thread."""
         with self._changing:
-            self._held.pop(run_id, None)
+            if fence in (None, self._held.get(run_id, (None, 0.0))[0]):
+                self._held.pop(run_id, None)
 
     async def renew(self) -> None:
         async with self._turn:
-            with self._changing:
-                held = dict(self._held)
-            asked = {run: fence for run, (fence, _) in held.items()}
             began = elapsed()
+            with self._changing:
+                # What its shim, or the kernel, has ended by now is not renewed any more.
+                held = {
+                    run: (fence, until)
+                    for run, (fence, until) in self._held.items()
+                    if until == 0.0 or until > began
+                }
+            asked = {run: fence for run, (fence, _) in held.items()}
             longest = max((until for _, until in held.values()), default=0.0)
             body = Renewal(asked, max(0.0, longest + leases.MARGIN - began))
             # Less than a lease: an answer that comes later than that renews nothing.
@@ -143,10 +149,12 @@ class Renewing:
         renewed = set(said.runs)
         with self._changing:
             for run, fence in asked.items():
-                if self._held.get(run, (None, 0.0))[0] != fence:
+                known, before = self._held.get(run, (None, 0.0))
+                if known != fence:
                     continue  # cleared meanwhile, or started anew
                 if run in renewed:
-                    self._held[run] = (fence, until)
+                    # As its shim has it, which leases that have become shorter do not hurry.
+                    self._held[run] = (fence, max(before, until))
                 else:  # it has ended, or runs elsewhere
                     log.warning("lease_refused", run=run)
                     del self._held[run]

@@ -209,8 +209,10 @@ class NodeWork:
             engine.start(said.job, given)
             self._end_if_held(engine, run)
         except BaseException:
-            self.renewing.drop(run.id)
-            self._started.pop(run.id, None)
+            self.renewing.drop(run.id, run.fence)
+            with self._starting:
+                if self._started.get(run.id) == run.fence:  # and not a later launch of it
+                    del self._started[run.id]
             raise
 
     def do_stop(self, body: bytes) -> None:
