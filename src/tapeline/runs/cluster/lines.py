@@ -7,7 +7,7 @@ import socket
 import struct
 import time
 
-LONGEST = 1 << 29  # bytes; a longer one is not ours
+LONGEST = 512_000_000  # bytes, as `frames.LARGEST`; a longer one is not ours
 PORTION = 1 << 18
 _LENGTH = struct.Struct(">I")
 
