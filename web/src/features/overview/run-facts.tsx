@@ -70,6 +70,11 @@ export function RunFacts({ model }: { model: ask.Model }) {
         </Fact>
         <Fact name="Plan">{run.plan}</Fact>
         <Fact name="Python">{run.python_version}</Fact>
+        {run.host && (
+          <Fact name="Host" hint="The machine that runs it, by its name on the health page.">
+            <code className="font-mono text-sm [overflow-wrap:anywhere]">{run.host}</code>
+          </Fact>
+        )}
         {run.schedule && (
           <Fact name="Schedule (UTC)">
             <code className="font-mono text-sm">{run.schedule}</code>
