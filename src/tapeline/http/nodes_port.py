@@ -22,6 +22,7 @@ from tapeline.http import run_port
 from tapeline.http.core.services import Services
 from tapeline.http.events.protocol import EventProtocol
 from tapeline.http.run_port import NamingProtocol
+from tapeline.http.wire import body
 from tapeline.runs import heartbeat, leases
 from tapeline.runs.cluster import meeting_point, membership
 from tapeline.runs.engines.events_port import GOODBYE_SECONDS, HELLO_SECONDS
@@ -35,7 +36,8 @@ LINE = re.compile(
 )
 OF_NODE = "node "
 SERVERS_KEPT_FOR = 2.0  # seconds
-LONGEST_LEASE = 3600.0  # that `lease_seconds` allows
+LARGEST_BODY, LONGEST_BODY = 1_000_000, 5.0  # bytes, for thousands of runs; seconds
+MOST_UNNAMED = 256  # connections
 
 
 async def serve(services: Services, state: ServerState) -> list[asyncio.Server]:
@@ -48,9 +50,11 @@ async def serve(services: Services, state: ServerState) -> list[asyncio.Server]:
     context, certificate = meeting_point.certificate(settings.data / meeting_point.FILE)
     config = run_port.config(application(services), NodeProtocol)
 
+    unnamed = Unnamed()
+
     def speaking() -> EventProtocol:
         own = {"server_state": state, "app_state": {}}
-        return NodeProtocol(config, cipher=services.cipher, **own)
+        return NodeProtocol(config, cipher=services.cipher, unnamed=unnamed, **own)
 
     server = await loop.create_server(
         speaking,
@@ -73,9 +77,26 @@ def application(services: Services) -> Any:
 class NodeProtocol(NamingProtocol):
     longest_line = 300
 
-    def __init__(self, config: Config, *args: Any, cipher: Cipher, **more: Any) -> None:
+    def __init__(
+        self, config: Config, *args: Any, cipher: Cipher, unnamed: "Unnamed", **more: Any
+    ) -> None:
         super().__init__(config, *args, **more)
-        self._cipher = cipher
+        self._cipher, self._unnamed = cipher, unnamed
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._unnamed.discard(self)
+        super().connection_lost(exc)
+
+    def is_from(self, name: str) -> None:
+        self._unnamed.discard(self)
+        super().is_from(name)
+
+    def _join(self) -> None:
+        """Not under its address, which a node shares with the models that run there."""
+        if self._line is None:
+            super()._join()
+        else:
+            self._unnamed.add(self)
 
     def named_by(self, line: bytes) -> str | None:
         if (found := LINE.fullmatch(line)) is None:
@@ -84,6 +105,28 @@ class NodeProtocol(NamingProtocol):
         if not meeting_point.is_token_of(self._cipher, node, token):
             return None
         return f"{OF_NODE}{node}" if whose == "self" else whose
+
+
+class Unnamed:
+    """Connections that have not said yet from whom they come, which a node does at once. Each has
+    some seconds for that, and at a limit the oldest goes: nobody keeps a node out."""
+
+    def __init__(self) -> None:
+        self._since: dict[NodeProtocol, asyncio.TimerHandle] = {}
+
+    def add(self, one: NodeProtocol) -> None:
+        if len(self._since) >= MOST_UNNAMED:
+            self._end(next(iter(self._since)))
+        later = asyncio.get_running_loop().call_later
+        self._since[one] = later(HELLO_SECONDS, self._end, one)
+
+    def discard(self, one: NodeProtocol) -> None:
+        if (timer := self._since.pop(one, None)) is not None:
+            timer.cancel()
+
+    def _end(self, one: NodeProtocol) -> None:
+        self.discard(one)
+        one.transport.abort()
 
 
 class Leases:
@@ -98,12 +141,11 @@ class Leases:
         if not client.startswith(OF_NODE):
             raise NoSuchPage
         try:
-            said = msgspec.json.decode(await request.body(), type=Renewal)
+            said = msgspec.json.decode(await _content(request), type=Renewal)
         except msgspec.MsgspecError as error:
             raise Invalid(f"This is not a renewal: {error}") from error
         node, seconds = client.removeprefix(OF_NODE), float(self._services.settings.lease_seconds)
-        lasting = max(seconds, min(said.left, LONGEST_LEASE))
-        renewed = await self._services.store.write(renew, node, said.runs, lasting)
+        renewed = await self._services.store.write(renew, node, said, seconds)
         made = Renewed(seconds, sorted(renewed), await self._known())
         return Response(msgspec.json.encode(made), media_type="application/json")
 
@@ -115,7 +157,12 @@ class Leases:
         return self._servers
 
 
-def renew(connection: Connection, node: str, runs: dict[str, int], seconds: float) -> set[str]:
+async def _content(request: Request) -> bytes:
+    async with body.in_time(LONGEST_BODY):
+        return b"".join([part async for part in body.limited(request, LARGEST_BODY)])
+
+
+def renew(connection: Connection, node: str, said: Renewal, seconds: float) -> set[str]:
     """And note that the node is there."""
     heartbeat.beat(connection, node)
-    return leases.renew(connection, node, runs, seconds) if runs else set()
+    return leases.renew(connection, node, said.runs, seconds, said.left)

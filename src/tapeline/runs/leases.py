@@ -8,7 +8,7 @@ after it. Runs of an engine that knows one machine have no lease.
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from sqlalchemy import Connection, or_, select, tuple_, update
+from sqlalchemy import Connection, case, or_, select, update
 
 from tapeline.runs.described_hosts import NOT_IN_RAY
 from tapeline.store.backends import common_time
@@ -33,9 +33,16 @@ def granted(connection: Connection, seconds: float | None) -> float | None:
     return None if seconds is None else common_time.now(connection) + seconds
 
 
-def renew(connection: Connection, host: str, fences: Mapping[str, int], seconds: float) -> set[str]:
-    """Those of the host's runs whose leases go on from now; one statement, however many. `seconds`
-    are not fewer than their shims have left: these never shorten what they were given.
+def renew(
+    connection: Connection,
+    host: str,
+    fences: Mapping[str, int],
+    seconds: float,
+    left: float = 0.0,
+) -> set[str]:
+    """Those of the host's runs whose leases go on from now, for so many seconds; two statements,
+    however many the node names. Shims never shorten what they were given, when leases were longer:
+    the node says how many seconds these have `left`, and is believed as far as the row goes.
 
     Not a run that was started anew or elsewhere, that has ended, or whose lease has run out: that
     is final, and somebody may be about to take it over. Nor a run that is to stop on a node that
@@ -46,9 +53,8 @@ def renew(connection: Connection, host: str, fences: Mapping[str, int], seconds:
     now = common_time.now(connection)
     out_of_reach = (hosts.c.name == host, hosts.c.trouble == NOT_IN_RAY)
     held = (
-        select(runs.c.id)
+        select(runs.c.id, runs.c.fence)
         .where(
-            tuple_(runs.c.id, runs.c.fence).in_(list(fences.items())),
             runs.c.host == host,
             runs.c.ended_at.is_(None),
             runs.c.lease_until > now,
@@ -57,8 +63,11 @@ def renew(connection: Connection, host: str, fences: Mapping[str, int], seconds:
         .order_by(runs.c.id)  # two requests never wait for each other
         .with_for_update()
     )
-    changed = update(runs).where(runs.c.id.in_(held), runs.c.lease_until > now)
-    return set(connection.scalars(changed.values(lease_until=now + seconds).returning(runs.c.id)))
+    wanted = [row.id for row in connection.execute(held) if fences.get(row.id) == row.fence]
+    longer = case((runs.c.lease_until < now + left, runs.c.lease_until), else_=now + left)
+    until = case((longer > now + seconds, longer), else_=now + seconds)
+    changed = update(runs).where(runs.c.id.in_(wanted), runs.c.lease_until > now)
+    return set(connection.scalars(changed.values(lease_until=until).returning(runs.c.id)))
 
 
 def expired(connection: Connection) -> list[Lapsed]:

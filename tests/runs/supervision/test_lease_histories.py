@@ -351,8 +351,8 @@ class Fleet(stateful.RuleBasedStateMachine):
 
     def _deliver(self, message: Message) -> None:
         if message.kind == "ask":
-            lasting = max(self.lease, message.seconds)
-            renewed = self.store.write_now(renew, message.node, message.fences, lasting)
+            fences, left = message.fences, message.seconds
+            renewed = self.store.write_now(renew, message.node, fences, self.lease, left)
             fences = {one: message.fences[one] for one in renewed}
             answer = Message("answer", message.node, fences, message.asked_at, self.lease)
             self.messages.append(answer)

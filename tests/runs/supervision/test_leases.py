@@ -52,6 +52,23 @@ def test_only_its_holder_renews_and_only_in_time(service: Service, cast: Cast) -
         assert rows.renew() == set()
 
 
+def test_a_node_is_believed_what_its_shims_have_left_only_as_far_as_the_row_goes(
+    service: Service, cast: Cast
+) -> None:
+    with pushing(service, cast.owner) as model:
+        rows = Rows(service, cast, model.id)
+        long, short = rows.add("long", 60.0), rows.add("short", 6.0)
+        fences = {one.id: one.fence or 0 for one in (long, short)}
+        before = service.store.read_now(common_time.now)
+        for left in (30.0, 1e308):
+            service.store.write_now(leases.renew, "n1", fences, 6.0, left)
+            found = [(rows.until(one) or 0.0) - before for one in (long, short)]
+            assert 25.0 < found[0] < 40.0, "what it had, or what is left of that"
+            assert 5.0 < found[1] < 20.0
+        service.store.write_now(leases.renew, "n1", fences, 6.0, 0.0)
+        assert (rows.until(long) or 0.0) - before < 20.0
+
+
 def test_what_is_to_stop_where_nobody_can_say_so_ends_with_its_lease(
     service: Service, cast: Cast
 ) -> None:

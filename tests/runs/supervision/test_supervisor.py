@@ -266,6 +266,17 @@ def test_backtests_run_as_many_at_once_as_there_are_slots() -> None:
     assert world.alive == {"t1", "t2"}
 
 
+def test_a_backtest_takes_a_slot_for_each_core_of_its_plan() -> None:
+    plans = (250, 2000, 250, 4000)
+    waiting = [
+        a_run(f"t{at}", model=f"m{at}", kind="backtest", at=at, cpu_milli=cpu)
+        for at, cpu in enumerate(plans)
+    ]
+    for slots, expected in ((1, {"t0"}), (3, {"t0", "t1"}), (4, {"t0", "t1", "t2"})):
+        assert backtest_queue.chosen(waiting, {}, {}, ["here"], slots) == expected
+    assert backtest_queue.chosen(waiting[3:], {}, {}, ["here"], 2) == {"t3"}, "alone, but it runs"
+
+
 def test_a_backtest_that_no_host_could_take_leaves_its_slot_to_the_next() -> None:
     waiting = [a_run(one, model=one, kind="backtest", at=at) for at, one in enumerate("ab")]
     before = backtest_queue.chosen(waiting, {}, {}, ["here"], 1)

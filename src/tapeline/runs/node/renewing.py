@@ -10,6 +10,7 @@ import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
@@ -25,6 +26,7 @@ log = Log(__name__)
 PATH = "/lease"
 FILE = "leases"
 MEMORY = Path("/dev/shm")  # noqa: S108 - in a private folder; on a full disk no lease must be lost
+NAMES = "^[0-9A-Za-z_-]{1,64}$"
 RENEWALS = 3
 """Within one lease."""
 BEAT_WITHIN = 5.0  # seconds
@@ -33,7 +35,7 @@ BEAT_WITHIN = 5.0  # seconds
 class Renewal(msgspec.Struct, frozen=True):
     """The request; by run, the epoch of its launch."""
 
-    runs: dict[str, int]
+    runs: dict[Annotated[str, msgspec.Meta(pattern=NAMES)], Annotated[int, msgspec.Meta(ge=0)]]
     left: float = 0.0
     """For how many seconds the longest lease here still lasts: it may have been given when leases
     were longer, and its shim goes by that."""

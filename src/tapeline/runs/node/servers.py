@@ -133,7 +133,7 @@ class Servers:
             )
             answer = await reader.readexactly(min(length, LARGEST_ANSWER))
             if b" 200 " not in said.partition(b"\r\n")[0]:
-                raise ValueError(answer.decode(errors="replace")[:300])
+                raise ValueError(_sentence(answer))
             return msgspec.json.decode(answer)
         except StopIteration as error:
             raise ValueError("the answer has no length") from error
@@ -142,6 +142,15 @@ class Servers:
 
     def _prefer(self, server: Server) -> None:
         self._known.sort(key=lambda one: one[0] != server)
+
+
+def _sentence(answer: bytes) -> str:
+    """What a server says of its refusal, as a part of another sentence."""
+    try:
+        said = str(msgspec.json.decode(answer)["error"])
+    except (msgspec.DecodeError, TypeError, KeyError):
+        said = answer.decode(errors="replace")[:300]
+    return said.rstrip(".")
 
 
 def _abandon(way: Way) -> None:

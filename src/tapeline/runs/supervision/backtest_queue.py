@@ -1,4 +1,8 @@
-"""The backtest queue: as many run as there are slots, fair between tenants and projects."""
+"""The backtest queue: as many run as there are slots, fair between tenants and projects.
+
+A slot is a core. A plan of several cores takes as many slots: a few large backtests must not keep
+all the room of a cluster, which live models need too.
+"""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -31,12 +35,22 @@ def chosen(
         if is_waiting and run.id not in passed_over:
             waiting.setdefault(projects.get(run.id, ""), []).append(run)
     found = {run.id for run in holding}
-    while waiting and len(found) < slots:
+    taken = sum(_slots_of(run, slots) for run in holding)
+    while waiting:
         # Dictionaries keep their order: among equals, the project that has waited longest.
         project = min(waiting, key=lambda one: (of_tenants[tenants.get(one)], under_way[one]))
-        found.add(waiting[project].pop(0).id)
+        run = waiting[project].pop(0)
+        taken += _slots_of(run, slots)
+        if taken > slots:  # also if a smaller one would fit: a large one would wait for ever
+            break
+        found.add(run.id)
         under_way[project] += 1
         of_tenants[tenants.get(project)] += 1
         if not waiting[project]:
             del waiting[project]
     return found
+
+
+def _slots_of(run: Run, slots: int) -> int:
+    """One that is larger than everything runs alone."""
+    return min(slots, max(1, -(-run.cpu_milli // 1000)))
