@@ -63,9 +63,11 @@ def _joined(address: str, folder: Path, environment: dict[str, str]) -> Iterator
 
 
 @pytest.fixture
-def bridge(ray_cluster: RayCluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bridge]:
+def bridge(
+    ray_cluster: RayCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Bridge]:
     for name, value in ray_cluster.environment.items():
         monkeypatch.setenv(name, value)
-    made = Bridge(ray_cluster.rays.address, module=ECHO)
+    made = Bridge(ray_cluster.rays.address, tmp_path, module=ECHO)
     yield made
     made.close()

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -140,15 +141,16 @@ def process_of(bridge: Bridge) -> psutil.Process:
 
 
 @pytest.mark.usefixtures("bridge")
-def test_the_bridge_ends_with_its_server(ray_cluster: RayCluster) -> None:
+def test_the_bridge_ends_with_its_server(ray_cluster: RayCluster, tmp_path: Path) -> None:
     code = (
-        "import sys, time; from threading import Thread\n"
+        "import sys, time; from pathlib import Path; from threading import Thread\n"
         "from tapeline.runs.cluster.bridge import Bridge\n"
-        "one = Bridge(sys.argv[1]); asks = Thread(target=one.nodes); asks.start(); asks.join()\n"
+        "one = Bridge(sys.argv[1], Path(sys.argv[2]))\n"
+        "asks = Thread(target=one.nodes); asks.start(); asks.join()\n"
         "time.sleep(1); one.nodes(); print(one._process.pid, flush=True); time.sleep(1000)\n"
     )
     with subprocess.Popen(
-        [sys.executable, "-c", code, ray_cluster.rays.address], stdout=subprocess.PIPE
+        [sys.executable, "-c", code, ray_cluster.rays.address, tmp_path], stdout=subprocess.PIPE
     ) as server:
         assert server.stdout is not None
         process = psutil.Process(int(server.stdout.readline()))
@@ -158,21 +160,21 @@ def test_the_bridge_ends_with_its_server(ray_cluster: RayCluster) -> None:
 
 
 def test_ray_that_is_not_there_or_does_not_know_us_is_named(
-    bridge: Bridge, ray_cluster: RayCluster, monkeypatch: pytest.MonkeyPatch
+    bridge: Bridge, ray_cluster: RayCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    absent = Bridge(f"{ray_cluster.network.here}:9")
+    absent = Bridge(f"{ray_cluster.network.here}:9", tmp_path)
     with pytest.raises(CannotReach):
         absent.nodes()
     assert absent.trouble() == (
         f"Ray at {ray_cluster.network.here}:9 cannot be reached: [Errno 111] Connection refused"
     )
     monkeypatch.setenv("RAY_AUTH_TOKEN", "0" * 64)
-    stranger = Bridge(ray_cluster.rays.address)
+    stranger = Bridge(ray_cluster.rays.address, tmp_path)
     with pytest.raises(CannotReach, match="does not have the token of that cluster"):
         stranger.nodes()
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     with pytest.raises(CannotReach, match=r"^Ray is not installed: pip install 'tapeline\[cluster"):
-        Bridge("10.0.0.1:6379").nodes()
+        Bridge("10.0.0.1:6379", tmp_path).nodes()
 
 
 def test_a_ray_that_lets_anybody_in_is_refused(bridge: Bridge, ray_cluster: RayCluster) -> None:

@@ -1,5 +1,7 @@
 """What the engine `ray` needs, and when a server starts a Ray of its own."""
 
+import os
+import pwd
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -81,6 +83,17 @@ def test_a_node_of_the_same_ray_is_recognised(processes: Callable[..., Path]) ->
     assert not membership.is_node("localhost:6379", there)
     processes(raylet, "--x", own, "--gcs-address=127.0.0.1:6379")
     assert membership.is_node("127.0.0.1:6379", there)
+    assert membership.owner_of_node("127.0.0.1:6379", there) == os.geteuid()
+
+
+def test_a_ray_of_another_user_cannot_be_used_except_by_root() -> None:
+    nobody = pwd.getpwnam("nobody").pw_uid
+    assert membership.why_not_usable(0, nobody) == (
+        "Ray on this machine runs as root and this server as nobody: run both as the same user."
+    )
+    assert "runs as 54321 and" in (membership.why_not_usable(54321, nobody) or "")
+    assert membership.why_not_usable(nobody, nobody) is None
+    assert membership.why_not_usable(nobody, 0) is None
 
 
 def test_an_address_that_leads_nowhere_is_named(tmp_path: Path) -> None:

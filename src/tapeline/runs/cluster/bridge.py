@@ -6,12 +6,14 @@ pauses.
 """
 
 import importlib.util
+import os
 import select
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from threading import Lock
 from typing import Literal
 
@@ -20,8 +22,10 @@ import msgspec
 from tapeline import settings
 from tapeline.errors import Unavailable
 from tapeline.runs.cluster import agent, lines
+from tapeline.runs.cluster.last_words import last_words
 
 PROGRAM = "tapeline.runs.cluster.ray_bridge"
+LOG = "ray-bridge.log"
 NOT_INSTALLED = "Ray is not installed: pip install 'tapeline[cluster]'"
 READY = b"ready"
 SECONDS = 15.0  # for what the cluster itself answers
@@ -80,8 +84,8 @@ class Answer(msgspec.Struct):
 class Bridge:
     """Any number of threads may call. Each call has its own connection, time limit and failure."""
 
-    def __init__(self, address: str, *, module: str = agent.NODE) -> None:
-        self._address, self._module = address, module
+    def __init__(self, address: str, folder: Path, *, module: str = agent.NODE) -> None:
+        self._address, self._log, self._module = address, folder / LOG, module
         self._turn = Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._line: socket.socket | None = None
@@ -163,7 +167,7 @@ class Bridge:
             self._trouble = NOT_INSTALLED
             raise CannotReach(self._trouble)
         self._line, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with its:
+        with its, os.fdopen(self._opened_log(), "wb") as log:
             self._process = subprocess.Popen(  # noqa: S603 - our own program
                 [sys.executable, "-m", PROGRAM, str(its.fileno()), self._address, self._module],
                 pass_fds=[its.fileno()],
@@ -171,9 +175,14 @@ class Bridge:
                 cwd="/",
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                # Ray has it in files of its own too. Whatever matters comes as the last words.
-                stderr=subprocess.DEVNULL,
+                stderr=log,  # for a process that Ray aborts before it can say why
             )
+
+    def _opened_log(self) -> int:
+        try:
+            return os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        except OSError:  # a full disk keeps nobody from the cluster
+            return os.open(os.devnull, os.O_WRONLY)
 
     def _hear(self) -> None:
         """Whether it is connected by now, or has ended, and why."""
@@ -211,4 +220,6 @@ class Bridge:
 
     @property
     def _lost(self) -> str:
-        return f"{self._named} cannot be reached: the process that speaks with it has ended."
+        lost = f"{self._named} cannot be reached: the process that speaks with it has ended."
+        said = last_words(self._log)
+        return f"{lost} {self._log} says: {said}" if said else lost

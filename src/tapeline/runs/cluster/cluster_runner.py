@@ -88,7 +88,7 @@ class ClusterRunner:
         self._membership = Membership(settings.ray_address, settings.data)
         self.host_name = self._named()
         holds.mark_elsewhere(settings.data, are_elsewhere=True)
-        self._carrier = Bridge(settings.ray_address)
+        self._carrier = Bridge(settings.ray_address, settings.data)
         self._members = Members(self._carrier, self._opening, lambda: self._leader.term)
         self._engine = ClusterEngine(
             self._members, self._carrier, self._blobs, settings.data / "fetched"

@@ -28,7 +28,7 @@ from tapeline import settings
 from tapeline.runs.cluster import lines
 from tapeline.runs.cluster.agent import Agent
 from tapeline.runs.cluster.bridge import LAST_WORDS, READY, Answer, Ask, RayNode
-from tapeline.runs.cluster.membership import is_node, own_address, place_of
+from tapeline.runs.cluster.membership import own_address, owner_of_node, place_of, why_not_usable
 from tapeline.runs.cluster.slots import Size, Slots
 
 NAMESPACE = "tapeline"
@@ -102,8 +102,10 @@ class Cluster:
         # Ray itself would try for long, whatever is wrong.
         socket.create_connection(place_of(address), FIRST_ANSWER).close()
         GcsClient(address=address).get_all_node_info(timeout=FIRST_ANSWER)
-        while not is_node(address):
+        while (owner := owner_of_node(address)) is None:
             time.sleep(0.2)
+        if trouble := why_not_usable(owner, os.geteuid()):
+            raise PermissionError(trouble)
         ray.init(
             address=address,
             namespace=NAMESPACE,
