@@ -52,8 +52,36 @@ def test_a_run_waits_for_room_on_nodes_and_says_so(store: Store) -> None:
     assert said(store, waiting) is None, "it is in the queue"
     larger = msgspec.structs.replace(waiting, cpu_milli=5000)
     assert "more than any node has" in (said(store, larger) or "")
+    larger = msgspec.structs.replace(RUN, cpu_milli=5000)
+    assert "more than any node has" in (said(store, larger) or ""), "stopping others is no help"
     store.write_now(there, "two", node(1))
     assert said(store) is None
+
+
+def test_a_stop_that_its_node_is_not_told_is_carried_out_by_the_lease(store: Store) -> None:
+    def ends(run: Run) -> str | None:
+        return store.read_now(waiting_for.ends, [run]).get(run.id)
+
+    store.write_now(there, "one", node(4))
+    until = store.read_now(common_time.now) + 5.0
+    going = msgspec.structs.replace(RUN, host="one", fence=1, state="running", lease_until=until)
+    stopped = msgspec.structs.replace(going, state="stopping", desired="stopped")
+    assert (said(store, stopped), ends(stopped)) == (None, None), "it is told"
+    store.write_now(described_hosts.tell_of_unmet, ["one"])
+    assert "It lives on at its node one" in (said(store, going) or "")
+    assert ends(going) is None
+    assert said(store, stopped) is None, "it ends, whatever happens"
+    assert "It ends with its lease, within 6 seconds" in (ends(stopped) or "")
+    without = msgspec.structs.replace(stopped, lease_until=None, fence=None)
+    assert "It waits for its host one" in (said(store, without) or "")
+
+
+def test_what_a_node_lacks_for_new_runs_is_no_trouble_of_those_it_has(store: Store) -> None:
+    store.write_now(there, "one", node(4))
+    other = Description("one", "m", "1", "it runs Tapeline 1", "", PYTHONS, "{}")
+    store.write_now(described_hosts.describe, other)
+    going = msgspec.structs.replace(RUN, host="one", fence=1, state="running", lease_until=5.0)
+    assert said(store, going) is None
 
 
 def test_a_server_beside_nodes_is_none_that_could_take_it(store: Store) -> None:

@@ -19,7 +19,8 @@ DECLARED_GONE = "was declared gone by"
 """In the reason for which a run ended that nobody can say more about."""
 
 
-NOT_IN_RAY = "Ray does not reach it; start Ray there again if it has ended. Its models live on"
+NOT_IN_RAY = "Ray does not reach it; start Ray there again if it has ended"
+"""Its models live on if it renews their leases, which is not known here: see `heartbeat`."""
 
 
 class NoSuchHost(Missing):

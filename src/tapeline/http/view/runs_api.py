@@ -237,6 +237,7 @@ def _fields(
     waits = waiting_for.reasons(
         connection, services.store.database, services.runner.host_name, found
     )
+    ends = waiting_for.ends(connection, found)
     hold = services.runner.hold() if any(one.ended_at is None for one in found) else None
     # The rows of a copy say what its original did when it was copied.
     is_copy = hold is not None and services.runner.is_untouched_copy()
@@ -247,6 +248,7 @@ def _fields(
         yield kept | {
             "run_id": run.id,
             "state": "pending" if is_held and is_copy else _state(run, why),
+            "reason": ends.get(run.id, run.reason),
             "version": numbers.get(run.version_id),
             "next_run_at": run.due_at if run.state == "pending" else None,
             "trouble": why.sentence(run) if why else waits.get(run.id),
