@@ -18,7 +18,7 @@ import msgspec
 from tapeline.background import Work
 from tapeline.polling import poll
 from tapeline.runs import host_identity
-from tapeline.runs.cluster import meeting_point
+from tapeline.runs.cluster import looks, meeting_point
 from tapeline.runs.cluster.bridge import CannotReach, RayNode
 from tapeline.runs.cluster.cluster_engine import ClusterEngine
 from tapeline.runs.cluster.members import Members
@@ -163,7 +163,9 @@ class Node:
             return any(not one.trouble for one in members.all().values())
 
         assert poll(is_there, within=60.0, every=0.1), members.all()
-        return ClusterEngine(members, carrier, self.blobs, self.data.parent / "fetched")
+        # A look in a test is an answer, however busy the machine is.
+        fetched, patience = self.data.parent / "fetched", looks.ANSWERED_WITHIN
+        return ClusterEngine(members, carrier, self.blobs, fetched, patience)
 
     def close(self) -> None:
         self.process.terminate()

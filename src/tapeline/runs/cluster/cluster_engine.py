@@ -18,6 +18,8 @@ from tapeline.errors import (
     Unavailable,
 )
 from tapeline.leading import LeadsNoMore
+from tapeline.runs.cluster import looks
+from tapeline.runs.cluster.looks import Looks
 from tapeline.runs.cluster.members import Carrier, Member, Members
 from tapeline.runs.engines.engine import (
     Job,
@@ -37,7 +39,7 @@ from tapeline.runs.run import Run
 from tapeline.store.blobs import Blobs
 
 READ_AT_ONCE = 1_000_000  # bytes of a journal
-LOOKED_WITHIN, STARTED_WITHIN, STOPPED_WITHIN = 10.0, 60.0, 30.0  # seconds
+STARTED_WITHIN, STOPPED_WITHIN = 60.0, 30.0  # seconds
 FOLLOWED_EVERY, AVOIDED_FOR = 0.2, 30.0
 MEGABYTE = 1024 * 1024
 
@@ -49,9 +51,12 @@ class ClusterEngine:
         carrier: Carrier,
         blobs: Blobs,
         fetched: Path,
+        patience: float = looks.PATIENCE,
     ) -> None:
+        """`patience`: seconds for which a look waits for nodes that do not answer."""
         self._members, self._carrier, self._blobs = members, carrier, blobs
         self._fetched = fetched
+        self._looks = Looks(members, patience)
         self._is_closed = threading.Event()
         self._handing_over: defaultdict[tuple[str | None, str], threading.Lock] = defaultdict(
             threading.Lock
@@ -114,24 +119,23 @@ class ClusterEngine:
         to = self._members.get(job.run.host).says.public_key
         sealed = sealing.seal(msgspec.msgpack.encode(given), to)
         body = frames.Start(job, sealed)
-        with self._avoiding(job.run):
-            self._members.call(job.run.host, "start", body, type(None), STARTED_WITHIN)
+        try:
+            with self._avoiding(job.run):
+                self._members.call(job.run.host, "start", body, type(None), STARTED_WITHIN)
+        finally:
+            self._looks.started(job.run.host, job.run.id)
 
     def stop(self, run: Run, *, now: bool = False) -> None:
         body = frames.Stop(run, now)
         self._members.call(run.host, "stop", body, type(None), STOPPED_WITHIN)
 
     def look(self, runs: Sequence[Run], *, closely: bool = False) -> Sights:
-        """All nodes at the same time: one that does not answer delays the others by little."""
+        """All nodes at the same time. The runs of one that does not answer soon are unknown."""
         held: dict[str, Mapping[str, Hold]] = {}
         found = Sights({}, {}, {}, held)
         by_host = {name: [run for run in runs if run.host == name] for name in self.hosts()}
-
-        def ask(name: str) -> frames.Seen:
-            body = frames.Look(by_host[name], closely)
-            return self._members.call(name, "look", body, frames.Seen, LOOKED_WITHIN)
-
-        for name, said in self._members.for_each(by_host, ask).items():
+        answers = self._looks.closely(by_host) if closely else self._looks.at(by_host)
+        for name, said in answers.items():
             if isinstance(said, Exception):
                 found.unknown.update({run.id: said for run in by_host[name]})
                 continue
@@ -158,10 +162,12 @@ class ClusterEngine:
 
     def lift(self, host: str, name: str) -> None:
         self._members.call(host, "lift", name, type(None))
+        self._looks.forget(host)  # it may be started again at once
 
     def close(self) -> None:
         """What a node is preparing goes on there, and the next server that leads follows it."""
         self._is_closed.set()
+        self._looks.close()
         self._members.close()
         self._carrier.close()
 

@@ -97,17 +97,9 @@ class Members:
     ) -> T:  # fmt: skip
         return self._ask(self.get(name).ray, method, body, type_, within)
 
-    def for_each(self, names: Iterable[str], act: Callable[[str], T]) -> dict[str, T | Exception]:
-        """At the same time, one call for each node; what failed is the answer of its node."""
-        chosen = list(names)
-
-        def attempt(name: str) -> T | Exception:
-            try:
-                return act(name)
-            except Exception as error:  # noqa: BLE001 - of one node; the others are asked
-                return error
-
-        return dict(zip(chosen, self._threads.map(attempt, chosen), strict=True))
+    def term(self) -> float:
+        """In which this server asks."""
+        return self._term()
 
     def forget(self) -> None:
         """Another server leads by now."""

@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
+from tapeline.errors import Unavailable
 from tapeline.models.versions import Version
 from tapeline.runs.holding.holds import Hold
 from tapeline.runs.journals.journal import Chunk
@@ -76,6 +77,10 @@ class Sight(msgspec.Struct, frozen=True):
     last_seen: float | None = None
     """When something of it was last alive, of a run whose shim could not record its end."""
     usage: Usage | None = None
+
+
+class NotSeenYet(Unavailable):
+    """Its host has not answered yet."""
 
 
 class Sights(NamedTuple):

@@ -16,7 +16,7 @@ from tapeline.errors import Problem
 from tapeline.leading import LeadsNoMore
 from tapeline.logs import Log
 from tapeline.runs import run as run_records
-from tapeline.runs.engines.engine import Engine, Sights
+from tapeline.runs.engines.engine import Engine, NotSeenYet, Sights
 from tapeline.runs.holding import holds
 from tapeline.runs.holding.holds import Hold
 from tapeline.runs.holding.server_holds import ServerHolds
@@ -275,13 +275,18 @@ class Executor:
         return await self._store.read(run_records.launched_on, *self._engine.hosts())
 
     async def _look(self, runs: list[Run]) -> Sights:
-        """A failure about one run is noted, and the others are seen."""
+        """A failure about one run is noted, and the others are seen. A host that is late has not
+        failed."""
         hosts = self._engine.hosts()
         ours = [run for run in runs if run.host in hosts]
         found = await self._in_thread(self._engine.look, ours, pool=self._looking)
-        for run_id, error in found.unknown.items():
+        self._unseen = {
+            run_id: error
+            for run_id, error in found.unknown.items()
+            if not isinstance(error, NotSeenYet)
+        }
+        for run_id, error in self._unseen.items():
             self._runs.note(error, run_id)
-        self._unseen = found.unknown
         return found
 
     async def _clear_unknown(self, left: Mapping[str, str]) -> None:
