@@ -49,6 +49,10 @@ class CannotReach(Unavailable):
     """A node of the cluster cannot be reached."""
 
 
+class NoAnswer(CannotReach):
+    """A node of the cluster has not answered in time."""
+
+
 class RayNode(msgspec.Struct, frozen=True):
     """A machine as Ray sees it. It has another id each time that it joins."""
 
@@ -75,6 +79,8 @@ class Ask(msgspec.Struct):
 
 class Answer(msgspec.Struct):
     trouble: str | None = None
+    is_late: bool = False
+    """The trouble is only that nobody answered in time."""
     nodes: list[RayNode] = []
     node: str | None = None
     frame: bytes = b""
@@ -132,11 +138,12 @@ class Bridge:
                 lines.send(ours, msgspec.msgpack.encode(ask), ends)
                 answer = msgspec.msgpack.decode(lines.receive(ours, ends), type=Answer)
             except TimeoutError as error:
-                raise CannotReach(f"{self._named} did not answer in {ask.seconds:g} s.") from error
+                who = "The node" if ask.what == "call" else self._named
+                raise NoAnswer(f"{who} did not answer in {ask.seconds:g} s.") from error
             except OSError as error:
                 raise CannotReach(self._why_torn()) from error
         if answer.trouble is not None:
-            raise CannotReach(answer.trouble)
+            raise (NoAnswer if answer.is_late else CannotReach)(answer.trouble)
         return answer
 
     def _why_torn(self) -> str:

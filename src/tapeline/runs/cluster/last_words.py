@@ -9,6 +9,13 @@ RAY_SAYS = re.compile(r"\[[-\d]+ [:,.\d]+ [EC] \d+ \d+\] +\S+:\d+: *(.*)")  # an
 OF_A_TRACE = re.compile(r"(\*\*\*|PC: |@ |Stack trace:)")
 TRACE_BEHIND = re.compile(r" \S+\(\S*\+0x[0-9a-f]+\) \[0x.*")
 DIED = "Fatal Python error"
+NO_TAPELINE = "ModuleNotFoundError: No module named 'tapeline"
+
+
+def in_plain_words(reason: str) -> str:
+    if NO_TAPELINE in reason:
+        return "Tapeline is not installed in the Python that runs Ray there."
+    return reason
 
 
 def last_words(file: Path) -> str:

@@ -13,7 +13,7 @@ from tapeline import __version__
 from tapeline.background import Work, threads
 from tapeline.errors import Problem
 from tapeline.logs import Log
-from tapeline.runs.cluster.bridge import CannotReach, RayNode
+from tapeline.runs.cluster.bridge import CannotReach, NoAnswer, RayNode
 from tapeline.runs.node import frames, sealing
 from tapeline.runs.node.frames import Opening, Says
 
@@ -64,6 +64,8 @@ class Members:
         self._being_opened: dict[str, Future[None]] = {}
         self._refreshing = threading.Lock()
         self._retired: set[str] = set()
+        self._met: set[str] = set()
+        self._why_never: dict[str, Exception] = {}
         self.refreshed_at = -float("inf")
 
     def all(self) -> dict[str, Member]:
@@ -82,13 +84,14 @@ class Members:
             found: dict[str, Member] = {}
             for ray, said in zip(there, self._threads.map(self._meet, there), strict=True):
                 if isinstance(said, Exception):
-                    work.note(said, f"node {ray.address}", is_ours=False)
+                    work.note(self._reason(ray, said), f"node {ray.address}", is_ours=False)
                 elif said.name in found:
                     other = found[said.name].ray.address
                     log.error("two_nodes_of_one_name", node=said.name, at=[other, ray.address])
                 else:
                     found[said.name] = Member(ray, said, _why_not(said))
             self._known = found
+            self._remember({one.id for one in there})
             self.refreshed_at = time.monotonic()
 
     def call(
@@ -120,6 +123,17 @@ class Members:
         except (Problem, OSError, msgspec.MsgspecError) as error:
             return error
         return said
+
+    def _reason(self, ray: RayNode, error: Exception) -> Exception:
+        """One that has never answered has no row that says why, only the log. It may fail sooner or
+        later than we wait, in turns, and that it is late explains nothing."""
+        if ray.id in self._met or not isinstance(error, NoAnswer):
+            self._why_never[ray.id] = error
+        return self._why_never.get(ray.id, error)
+
+    def _remember(self, there: set[str]) -> None:
+        self._met = (self._met | {one.ray.id for one in self._known.values()}) & there
+        self._why_never = {id_: why for id_, why in self._why_never.items() if id_ in there}
 
     def _open(self, ray: RayNode, said: Says, opening: Opening) -> None:
         """Beside everything else, and not twice at the same time. What came of the last time is the

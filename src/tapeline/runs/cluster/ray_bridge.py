@@ -28,6 +28,7 @@ from tapeline import settings
 from tapeline.runs.cluster import lines
 from tapeline.runs.cluster.agent import Agent
 from tapeline.runs.cluster.bridge import LAST_WORDS, READY, Answer, Ask, RayNode
+from tapeline.runs.cluster.last_words import in_plain_words
 from tapeline.runs.cluster.membership import own_address, owner_of_node, place_of, why_not_usable
 from tapeline.runs.cluster.slots import Size, Slots
 
@@ -211,7 +212,7 @@ def _serve(cluster: Cluster, line: socket.socket) -> None:
             ask = msgspec.msgpack.decode(lines.receive(line, time.monotonic() + HUNG), type=Ask)
             answer = cluster.answer(ask)
         except Exception as error:  # noqa: BLE001 - of Ray's many; the server gets it as a sentence
-            answer = Answer(trouble=_short(error))
+            answer = Answer(trouble=_short(error), is_late=isinstance(error, TimeoutError))
         try:
             lines.send(line, msgspec.msgpack.encode(answer), time.monotonic() + HUNG)
         except OSError:  # nobody waits for it any more
@@ -265,7 +266,8 @@ def _short(error: BaseException) -> str:
 def _last_line(error: BaseException) -> str:
     """Ray's errors are pages with a traceback; the last line says what happened."""
     said = [one.strip() for one in str(getattr(error, "cause", error)).splitlines()]
-    return (next((one for one in reversed(said) if one), "") or type(error).__name__)[:400]
+    last = next((one for one in reversed(said) if one), "") or type(error).__name__
+    return in_plain_words(last)[:400]
 
 
 if __name__ == "__main__":
