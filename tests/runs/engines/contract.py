@@ -88,7 +88,7 @@ SHARED = {"node"}
 
 class Listener:
     def __init__(self) -> None:
-        self.was_told = False
+        self.times_told = 0
         self.said: list[str] = []
         self.cancelled = False
 
@@ -96,7 +96,7 @@ class Listener:
         return self.cancelled
 
     def installing(self) -> None:
-        self.was_told = True
+        self.times_told += 1
 
     def lines(self, records: list[Record]) -> None:
         self.said += [one.text for one in records]

@@ -104,13 +104,18 @@ class ClusterEngine:
             said = ask("prepare", body, frames.Preparing)
             if said.needs:
                 raise NeedsInstalling(at_once=said.needs == "at once")
+            is_told = False
             while said.lock is None and progress is not None:
                 if self._is_closed.wait(FOLLOWED_EVERY):
                     raise CannotPrepareNow("The server is stopping.")
                 if progress.is_cancelled():
                     ask("cancel", run_id, type(None))
                 said = ask("preparing", run_id, frames.Preparing)
-                _follow(said, progress)
+                if said.is_installing and not is_told:
+                    progress.installing()
+                    is_told = True
+                if said.lines:
+                    progress.lines(said.lines)
         assert said.lock is not None
         return Prepared(said.lock, said.confinement)
 
@@ -251,13 +256,6 @@ class ClusterEngine:
 
 def _has_python(member: Member, run: Run) -> bool:
     return f'"{run.python_version}"' in member.says.pythons
-
-
-def _follow(said: frames.Preparing, progress: Progress) -> None:
-    if said.is_installing:
-        progress.installing()
-    if said.lines:
-        progress.lines(said.lines)
 
 
 @contextmanager
