@@ -1,11 +1,12 @@
 /**
- * Dialogs. Radix keeps the focus inside and returns it afterwards. The veil is ours, because the one
+ * Dialogs. Radix keeps the focus inside; we return it afterwards. The veil is ours, because the one
  * of Radix writes a style element, which our policy refuses.
  */
 import { AlertDialog, Dialog as Base } from "radix-ui";
 import { type ReactNode, useState } from "react";
 import { messageOf } from "~/api/problem";
 import { Button, IconButton } from "./button";
+import { useReturnedFocus } from "./returned-focus";
 
 const BOX =
   "fixed left-1/2 top-[12vh] max-h-[80vh] w-[calc(100%-2rem)] max-w-lg -translate-x-1/2 overflow-y-auto rounded-lg border border-line bg-surface p-5 shadow-xl";
@@ -34,6 +35,7 @@ export function Dialog({
   /** Only a button closes it: neither Escape nor a click beside it loses what is shown once. */
   keep?: boolean;
 }) {
+  const returnFocus = useReturnedFocus(open);
   const size = huge
     ? "!top-[4vh] !max-h-[92vh] sm:max-w-[min(76rem,calc(100%-3rem))]"
     : wide
@@ -46,6 +48,7 @@ export function Dialog({
         <Base.Content
           aria-describedby={undefined}
           className={`${BOX} z-40 ${size}`}
+          onCloseAutoFocus={returnFocus}
           onEscapeKeyDown={(event) => keep && event.preventDefault()}
           onInteractOutside={(event) => keep && event.preventDefault()}
         >
@@ -83,6 +86,7 @@ export function Confirm({
   children: ReactNode;
   act: () => Promise<unknown>;
 }) {
+  const returnFocus = useReturnedFocus(open);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   async function go() {
@@ -101,7 +105,11 @@ export function Confirm({
     <AlertDialog.Root open={open} onOpenChange={onOpenChange}>
       <AlertDialog.Portal>
         <Veil above />
-        <AlertDialog.Content aria-modal="true" className={`${BOX} z-50`}>
+        <AlertDialog.Content
+          aria-modal="true"
+          className={`${BOX} z-50`}
+          onCloseAutoFocus={returnFocus}
+        >
           <AlertDialog.Title className="text-lg">{title}</AlertDialog.Title>
           <AlertDialog.Description asChild>
             <div className="mt-2 text-soft [overflow-wrap:anywhere]">{children}</div>

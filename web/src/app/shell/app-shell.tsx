@@ -11,6 +11,7 @@ import { Bell } from "~/features/watching/bell";
 import { ConnectionNote } from "~/live/connection-note";
 import { useLiveProject } from "~/live/use-live";
 import { Button, IconButton } from "~/ui/button";
+import { useReturnedFocus } from "~/ui/returned-focus";
 import { Toasts } from "~/ui/toasts";
 import { DemoBadge } from "./demo-badge";
 import { KeyList } from "./key-list";
@@ -29,6 +30,7 @@ export function AppShell() {
   const project = params.project ?? (me ? lastProject(me) : undefined);
   const [searching, setSearching] = useState(false);
   const [menu, setMenu] = useState(false);
+  const returnFocus = useReturnedFocus(menu);
   const openSearch = useCallback(() => setSearching(true), []);
   const choices = useCommands(project);
   const zone = useZone();
@@ -85,6 +87,7 @@ export function AppShell() {
           <div className="fixed inset-0 z-30 bg-[rgb(0_0_0/0.45)]" />
           <Dialog.Content
             aria-describedby={undefined}
+            onCloseAutoFocus={returnFocus}
             className="fixed inset-y-0 left-0 z-40 w-72 max-w-[85vw] bg-surface shadow-xl"
           >
             <Dialog.Title className="sr-only">Menu</Dialog.Title>

@@ -2,6 +2,7 @@
 import { Dialog } from "radix-ui";
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import { Icon, type IconName } from "~/ui/icons";
+import { useReturnedFocus } from "~/ui/returned-focus";
 import { matching } from "./matching";
 
 export interface Choice {
@@ -22,6 +23,7 @@ export function Palette({
   onOpenChange: (open: boolean) => void;
   choices: readonly Choice[];
 }) {
+  const returnFocus = useReturnedFocus(open);
   useEffect(() => {
     function onKey(event: globalThis.KeyboardEvent) {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
@@ -38,6 +40,7 @@ export function Palette({
         <div className="fixed inset-0 z-30 bg-[rgb(0_0_0/0.45)]" />
         <Dialog.Content
           aria-describedby={undefined}
+          onCloseAutoFocus={returnFocus}
           className="fixed left-1/2 top-[10vh] z-40 w-[calc(100%-2rem)] max-w-xl -translate-x-1/2 overflow-hidden rounded-lg border border-line bg-surface shadow-xl"
         >
           <Dialog.Title className="sr-only">Search</Dialog.Title>
