@@ -11,7 +11,8 @@ export function DrainButton({ host }: { host: Schemas["ShownHost"] }) {
   const queries = useQueryClient();
   const drained = Boolean(host.drained_at);
   const path = { params: { path: { host: host.name } } };
-  const name = host.machine || host.name;
+  // Machines may have equal names.
+  const name = host.machine ? `${host.machine} (${host.name})` : host.name;
   return (
     <>
       <Button aria-label={`${drained ? "Undrain" : "Drain"} ${name}`} onClick={() => setOpen(true)}>

@@ -54,20 +54,36 @@ it("shows nodes apart from servers, with what they have and what is taken of it"
   for (const fact of ["1.5 of 4", "2 GB of 8 GB", "3.13, 3.9", "bubblewrap", "3 runs"]) {
     expect(first).toHaveTextContent(fact);
   }
-  expect(screen.getByRole("button", { name: "Drain shed" })).toBeVisible();
+  expect(screen.getByRole("button", { name: "Drain shed (n3vx8qhmw2td5rfy)" })).toBeVisible();
   expect(second).toHaveTextContent("front (this one)");
-  expect(screen.queryByRole("button", { name: "Drain front" })).toBeNull();
+  expect(screen.queryByRole("button", { name: /^Drain front/ })).toBeNull();
 });
 
 it("does not repeat what a lost node said of its room, and says what becomes of its models", () => {
   show([{ ...node, state: "unreachable", drained_at: 1 }]);
   expect(screen.getByRole("listitem")).toHaveTextContent("– of 4");
   expect(screen.getByRole("listitem")).toHaveTextContent("go on elsewhere");
-  expect(screen.getByRole("button", { name: "Undrain shed" })).toBeVisible();
+  expect(screen.getByRole("button", { name: "Undrain shed (n3vx8qhmw2td5rfy)" })).toBeVisible();
 });
 
 it("calls a server that runs models a host, as ever", () => {
   show([server]);
   expect(screen.getByRole("heading")).toHaveTextContent("Hosts");
   expect(screen.queryByRole("button")).toBeNull();
+});
+
+it("says of a drained host only what is true of it", () => {
+  const drained = { ...node, drained_at: 1 };
+  show([
+    { ...drained, name: "a" },
+    { ...drained, name: "b", running: 0 },
+    { ...drained, name: "c", state: "forgotten", forgotten_by: "ada" },
+  ]);
+  const [busy, idle, gone] = screen.getAllByRole("listitem");
+  expect(busy).toHaveTextContent(
+    "It is drained: it takes no new runs. Its models move to other hosts that have room.",
+  );
+  expect(idle).toHaveTextContent("It is drained: it takes no new runs.");
+  expect(idle).not.toHaveTextContent("Its models");
+  expect(gone).not.toHaveTextContent("drained");
 });

@@ -62,11 +62,15 @@ function Hosts({
                 {host.name === here && <span className="font-normal text-soft"> (this one)</span>}
               </span>
             </span>
-            <div className="min-w-0 text-soft [overflow-wrap:anywhere]">
+            <p className="min-w-0 text-soft [overflow-wrap:anywhere]">
               <Standing host={host} />
-              {host.node && <NodeFacts host={host} node={host.node} />}
-            </div>
-            <div className="flex items-center gap-3 sm:flex-col sm:items-end">
+            </p>
+            {host.node && (
+              <div className="min-w-0 text-soft sm:col-span-full sm:row-start-2 xl:col-span-1 xl:col-start-2">
+                <NodeFacts host={host} node={host.node} />
+              </div>
+            )}
+            <div className="flex items-center gap-3 sm:col-start-3 sm:row-start-1 sm:flex-col sm:items-end xl:row-span-2">
               <span className="num whitespace-nowrap">{plural(host.running, "run")}</span>
               {drains && host.state !== "forgotten" && <DrainButton host={host} />}
             </div>
@@ -103,7 +107,12 @@ function Standing({ host }: { host: Host }) {
         </>
       )}
       {host.state === "forgotten" && `Declared gone by ${host.forgotten_by}.`}
-      {host.drained_at && " It is drained: it takes no runs, and its models move to other hosts."}
+      {host.drained_at && host.state !== "forgotten" && (
+        <>
+          {" It is drained: it takes no new runs."}
+          {host.running > 0 && " Its models move to other hosts that have room."}
+        </>
+      )}
     </>
   );
 }
