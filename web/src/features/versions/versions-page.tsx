@@ -29,6 +29,7 @@ const RUNS: readonly FileColumn<Schemas["ShownRun"]>[] = [
   ["state", (run) => run.state],
   ["version", (run) => run.version],
   ["kind", (run) => run.kind],
+  ["host", (run) => run.host],
   ["started_at", (run) => dated(run.started_at ?? run.created_at)],
   ["ended_at", (run) => dated(run.ended_at)],
   ["restarts", (run) => run.restarts],
