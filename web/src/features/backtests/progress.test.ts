@@ -30,6 +30,24 @@ it("is what its run is doing until it has a status", () => {
   });
 });
 
+it("waits for a host, or has a silent one, until it is stopped", () => {
+  const trouble = "It waits for room.";
+  expect(progressOf(NOTHING, run("pending", { trouble }))).toEqual({
+    label: "Waiting",
+    tone: "warn",
+    detail: trouble,
+    isUp: true,
+  });
+  expect(progressOf(NOTHING, run("pending", { trouble, silent_host: "h" }))).toMatchObject({
+    label: "Host silent",
+    tone: "bad",
+  });
+  expect(progressOf(NOTHING, run("pending", { trouble, desired: "stopped" }))).toMatchObject({
+    label: "Stopping",
+    isUp: false,
+  });
+});
+
 it("is what its status says from then on", () => {
   expect(progressOf(status(true), run("exited"))).toMatchObject({ label: "Done", isUp: false });
   expect(progressOf(status(false), run("crashed"))).toMatchObject({

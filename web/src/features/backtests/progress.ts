@@ -1,5 +1,5 @@
 /** The state of a backtest, from its run and from the status it sent. */
-import type { Tone } from "~/features/model/status";
+import { keptBy, type Tone } from "~/features/model/status";
 import type { Backtest, Run } from "./types";
 
 export interface Progress {
@@ -32,13 +32,10 @@ export function progressOf(
   }
   const [tone, label] = STATES[run?.state ?? ""] ?? [];
   if (run && tone && label) {
-    const isStopping = run.desired === "stopped";
-    return {
-      tone: isStopping ? "busy" : tone,
-      label: isStopping ? "Stopping" : label,
-      detail: run.trouble || run.reason,
-      isUp: !isStopping,
-    };
+    const kept = keptBy(run);
+    if (run.desired === "stopped")
+      return { tone: "busy", label: "Stopping", detail: kept?.detail ?? run.reason, isUp: false };
+    return { tone, label, detail: run.reason, ...kept, isUp: true };
   }
   if (backtest.symbols)
     return {

@@ -74,9 +74,9 @@ function Steps({ deployed, again }: { deployed: Schemas["Deployed"]; again: () =
                 : "The model is running"}
           </StepLine>
         </ol>
-        {status.tone === "bad" && status.detail ? (
+        {(status.tone === "bad" || status.tone === "warn") && status.detail ? (
           <div className="mt-3 [overflow-wrap:anywhere]">
-            <Notice tone="bad">{status.detail}</Notice>
+            <Notice tone={status.tone}>{status.detail}</Notice>
           </div>
         ) : (
           running === "failed" && (

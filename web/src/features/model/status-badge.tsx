@@ -4,12 +4,14 @@ import type { Status, Tone } from "./status";
 const DOTS: Record<Tone, string> = {
   good: "rounded-full bg-good",
   busy: "rounded-full border-2 border-warn animate-pulse",
+  warn: "rotate-45 border-2 border-warn",
   bad: "rotate-45 bg-bad",
   idle: "rounded-full border-2 border-edge",
 };
 const TEXTS: Record<Tone, string> = {
   good: "text-good",
   busy: "text-warn",
+  warn: "text-warn",
   bad: "text-bad",
   idle: "text-soft",
 };

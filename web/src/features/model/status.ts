@@ -3,7 +3,7 @@
 import type { Schemas } from "~/api/client";
 import type { Lifecycle } from "~/api/types";
 
-export type Tone = "good" | "busy" | "bad" | "idle";
+export type Tone = "good" | "busy" | "warn" | "bad" | "idle";
 
 export interface Status {
   tone: Tone;
@@ -60,10 +60,8 @@ export function statusOf(run: RunFacts | null | undefined, lifecycle: Lifecycle)
   const own = said && !OURS.has(said) && isUp ? said : "";
   if (run.hold)
     return { tone: "idle", label: "On hold", detail: `This server is ${run.hold}`, isUp: false };
-  if (run.trouble) {
-    const why = run.silent_host ? "Host silent" : "Waiting for a host";
-    return { tone: "bad", label: why, detail: run.trouble, isUp };
-  }
+  const kept = keptBy(run);
+  if (kept) return { ...kept, isUp };
   if (run.state === "pending" && run.schedule) {
     return {
       tone: "good",
@@ -78,7 +76,17 @@ export function statusOf(run: RunFacts | null | undefined, lifecycle: Lifecycle)
   return { tone, label: own || label, detail: run.reason, isUp };
 }
 
+/** What keeps a run from going on that is no fault of its own: a silent host, or none with room. */
+export function keptBy(
+  run: Pick<RunFacts, "trouble" | "silent_host">,
+): Pick<Status, "tone" | "label" | "detail"> | null {
+  if (!run.trouble) return null;
+  return run.silent_host
+    ? { tone: "bad", label: "Host silent", detail: run.trouble }
+    : { tone: "warn", label: "Waiting", detail: run.trouble };
+}
+
 /** Sort order: models that need attention first, then running ones. */
 export function urgency(status: Status): number {
-  return { bad: 0, busy: 1, good: 2, idle: 3 }[status.tone];
+  return { bad: 0, warn: 1, busy: 2, good: 3, idle: 4 }[status.tone];
 }

@@ -160,10 +160,14 @@ export function Actions({ row, ask: wish }: { row: Row; ask: (wish: Wish) => voi
   );
 }
 
+/** Why it does not run, though it should. */
 export function LastError({ row }: { row: Row }) {
-  if (row.status.tone !== "bad") return null;
+  const { tone } = row.status;
+  if (tone !== "bad" && tone !== "warn") return null;
   return (
-    <p className="mt-0.5 flex items-start gap-1.5 text-sm text-bad">
+    <p
+      className={`mt-0.5 flex items-start gap-1.5 text-sm ${tone === "bad" ? "text-bad" : "text-warn"}`}
+    >
       <Icon name="warn" size={14} className="mt-0.5" />
       <span dir="auto" title={row.status.detail} className="line-clamp-2 [overflow-wrap:anywhere]">
         {row.status.detail || "The model ended with an error. See its log."}

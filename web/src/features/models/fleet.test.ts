@@ -104,6 +104,17 @@ describe("a fleet", () => {
     expect(filtered(rows, "troubled", "").map(({ model }) => model.id)).toEqual(["b"]);
     expect(filtered(rows, "all", " A ").map(({ model }) => model.id)).toEqual(["a"]);
   });
+  it("does not count a model that waits for a host as failed", () => {
+    const waits = rowsOf(
+      [glance("a", null, null)],
+      [run("a", "pending", { trouble: "It waits for room." })],
+    );
+    expect(totalsOf(waits)).toMatchObject({ up: 0, troubled: 0 });
+    expect(filtered(waits, "troubled", "")).toEqual([]);
+    expect(filtered(waits, "up", "")).toEqual([]);
+    expect(filtered(waits, "idle", "")).toEqual(waits);
+    expect([...rows, ...waits].toSorted(byUrgency)[1]).toBe(waits[0]);
+  });
   it("shows first what needs a look", () => {
     expect(rows.toSorted(byUrgency).map(({ model }) => model.id)).toEqual(["b", "c", "a", "d"]);
   });
@@ -144,7 +155,8 @@ describe("the status of a model", () => {
   it("that no host takes says what it waits for", () => {
     const waits = run("a", "pending", { trouble: "It waits for a host with Python 3.9." });
     expect(statusOf(waits, nothing)).toMatchObject({
-      label: "Waiting for a host",
+      label: "Waiting",
+      tone: "warn",
       detail: "It waits for a host with Python 3.9.",
     });
   });

@@ -93,6 +93,6 @@ export function byUrgency(first: Row, second: Row): number {
 function passes({ status }: Row, filter: Filter): boolean {
   if (filter === "up") return status.tone === "good" || status.tone === "busy";
   if (filter === "troubled") return status.tone === "bad";
-  if (filter === "idle") return status.tone === "idle";
+  if (filter === "idle") return status.tone === "idle" || status.tone === "warn";
   return true;
 }

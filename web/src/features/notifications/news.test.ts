@@ -10,6 +10,7 @@ const RUN: Seen = {
   restarts: 0,
   ended_at: null,
   trouble: null,
+  silent_host: null,
 };
 const told = (before: Partial<Seen> | null, now: Partial<Seen>) =>
   newsOfRuns(before ? [{ ...RUN, ...before }] : [], [{ ...RUN, ...now }], () => "Mean", "p").map(
@@ -38,10 +39,15 @@ describe("what happened to a model", () => {
     ]);
   });
   it("is a host that went silent, once", () => {
-    expect(told({}, { trouble: "host b is down" })).toEqual([
+    expect(told({}, { trouble: "host b is down", silent_host: "b" })).toEqual([
       "Mean has a silent host: host b is down",
     ]);
     expect(told({ trouble: "host b is down" }, { trouble: "host b is still down" })).toEqual([]);
+  });
+  it("is that it waits for a host", () => {
+    expect(told({}, { trouble: "It waits for room." })).toEqual([
+      "Mean waits for a host: It waits for room.",
+    ]);
   });
   it("is nothing when somebody stopped, started or only looked at it", () => {
     const stopped = { state: "stopped", desired: "stopped", ended_at: 1 };

@@ -15,7 +15,15 @@ export interface News {
 
 export type Seen = Pick<
   DeployedRun,
-  "model_id" | "run_id" | "state" | "desired" | "reason" | "restarts" | "ended_at" | "trouble"
+  | "model_id"
+  | "run_id"
+  | "state"
+  | "desired"
+  | "reason"
+  | "restarts"
+  | "ended_at"
+  | "trouble"
+  | "silent_host"
 >;
 
 /** What happened to the models of a project between two looks at their runs. */
@@ -47,7 +55,8 @@ function changeOf(old: Seen, run: Seen): [what: string, body: string] | null {
   if (!wasOver && run.ended_at !== null) return endOf(run);
   if (isSame && run.restarts > old.restarts)
     return ["crashed", run.reason || `It restarts, for the ${ordinal(run.restarts)} time.`];
-  if (run.trouble && !(isSame && old.trouble)) return ["has a silent host", run.trouble];
+  if (run.trouble && !(isSame && old.trouble))
+    return [run.silent_host ? "has a silent host" : "waits for a host", run.trouble];
   return null;
 }
 

@@ -30,9 +30,9 @@ export function RunFacts({ model }: { model: ask.Model }) {
       title="Run"
       aside={<span className="num text-sm text-soft">version {run.version ?? "–"}</span>}
     >
-      {status.detail && status.tone === "bad" && (
-        <div className="mb-3">
-          <Notice tone="bad">{status.detail}</Notice>
+      {status.detail && (status.tone === "bad" || status.tone === "warn") && (
+        <div className="mb-3 [overflow-wrap:anywhere]">
+          <Notice tone={status.tone}>{status.detail}</Notice>
         </div>
       )}
       <dl className="grid grid-cols-2 gap-x-4 gap-y-2.5">
@@ -71,7 +71,7 @@ export function RunFacts({ model }: { model: ask.Model }) {
         <Fact name="Plan">{run.plan}</Fact>
         <Fact name="Python">{run.python_version}</Fact>
         {run.host && (
-          <Fact name="Host" hint="The machine that runs it, by its name on the health page.">
+          <Fact name="Host" hint="The machine that runs it.">
             <code className="font-mono text-sm [overflow-wrap:anywhere]">{run.host}</code>
           </Fact>
         )}

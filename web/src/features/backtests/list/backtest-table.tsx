@@ -175,7 +175,7 @@ function Choice({ row: { backtest, run }, chosen, choose }: Rest) {
   );
 }
 
-function Words({ row: { backtest, run }, project, model, mayChange }: Rest) {
+function Words({ row: { backtest, run, progress }, project, model, mayChange }: Rest) {
   const name =
     backtest.description || run?.description || `Backtest ${backtest.backtest_id.slice(0, 8)}`;
   const facts = [
@@ -205,6 +205,14 @@ function Words({ row: { backtest, run }, project, model, mayChange }: Rest) {
       </div>
       {facts.length > 0 && (
         <p className="text-sm [overflow-wrap:anywhere] text-soft">{facts.join(" · ")}</p>
+      )}
+      {run?.trouble && !backtest.status && (
+        <p
+          title={run.trouble}
+          className={`line-clamp-2 text-sm [overflow-wrap:anywhere] ${progress.tone === "bad" ? "text-bad" : "text-warn"}`}
+        >
+          {run.trouble}
+        </p>
       )}
     </div>
   );

@@ -54,7 +54,7 @@ function Shown({ backtest, run }: { backtest: Backtest; run: Run | null }) {
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
       <Head backtest={backtest} run={run} progress={progress} />
-      <Ending backtest={backtest} progress={progress} />
+      <Ending backtest={backtest} run={run} progress={progress} />
       {hasResult && (
         <>
           {backtest.metrics.computing ? (
@@ -283,10 +283,20 @@ function Files({ model, id }: { model: string; id: string }) {
 }
 
 /** The outcome of the backtest, if its metrics do not show it. */
-function Ending({ backtest, progress }: { backtest: Backtest; progress: Progress }) {
+function Ending({
+  backtest,
+  run,
+  progress,
+}: {
+  backtest: Backtest;
+  run: Run | null;
+  progress: Progress;
+}) {
   const { status } = backtest;
   if (!status) {
     if (backtest.symbols !== undefined) return null;
+    if (run?.trouble)
+      return <Notice tone={progress.tone === "bad" ? "bad" : "warn"}>{run.trouble}</Notice>;
     return (
       <Notice tone="info">
         {progress.label === "Queued"
