@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from sqlalchemy import Connection
 
-from tapeline.cli.operator.hosts import told
+from tapeline.cli.operator import telling_of_hosts
 from tapeline.runs import described_hosts, heartbeat, waiting_for
 from tapeline.runs.described_hosts import Description, Node
 from tapeline.runs.hosts import Standing
@@ -123,4 +123,5 @@ def test_a_sole_node_that_is_drained_says_that_it_waits(store: Store) -> None:
         Standing(store.read_now(described_hosts.get, name), "well", None, running, None)
         for name, running in (("server", 0), ("one", 2))
     ]
-    assert told(found[1], found).endswith("waits for another host to take its 2 runs")
+    said = telling_of_hosts.trouble(found[1], found)
+    assert said == "It is drained, and waits for another host to take its 2 runs."

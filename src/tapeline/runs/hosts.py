@@ -1,11 +1,12 @@
 """The hosts of an installation as people see them."""
 
+from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
 from sqlalchemy import Connection, select
 
-from tapeline.runs import heartbeat
+from tapeline.runs import described_hosts, heartbeat
 from tapeline.runs import run as runs
 from tapeline.runs.described_hosts import Host
 from tapeline.store.backends.database import Database
@@ -50,6 +51,17 @@ def all_of(connection: Connection, database: Database, here: str | None) -> list
             )
         )
     return sorted(found, key=lambda one: (-one.running, one.host.name))
+
+
+def taking(found: Iterable[Standing]) -> list[Standing]:
+    """Those of all hosts that take runs now."""
+    every = list(found)
+    able = {one.name for one in described_hosts.takers(one.host for one in every)}
+    return [
+        one
+        for one in every
+        if one.state == "well" and one.host.name in able and one.host.drained_at is None
+    ]
 
 
 def _state(host: Host, *, is_up: bool) -> State:

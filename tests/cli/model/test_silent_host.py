@@ -37,7 +37,8 @@ def test_a_silent_host_is_named_wherever_its_model_is_shown(ada: Person) -> None
     assert all(one in ada.in_terminal("ps", columns=400)[1] for one in ("HOST", "gone", here))
     assert SILENT in shown.stderr
     assert f"tapeline stop --here {model}" in shown.stderr
-    assert SILENT in ada.in_terminal("runs", "Lost", columns=400)[1]
+    narrow = " ".join(ada.in_terminal("runs", "Lost", TERM="dumb")[1].split())
+    assert f"{run}: It belongs to the {SILENT}" in narrow, "whole, below the table"
     assert SILENT in ada.run("logs", "Lost").stderr, "why no more lines come"
 
     assert "gone" in ada.fails(5, "stop", "Lost")

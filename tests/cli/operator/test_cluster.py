@@ -60,14 +60,16 @@ def test_nodes_are_listed_with_what_they_have_left(
     describe(store, "server", None)
     for name in ("here", "broken"):
         store.write_now(beat_for_long, name)
-    shown = used_home.run("cluster", "--database", database).stdout
-    lines = {line.split()[0]: line for line in shown.splitlines()}
+    shown = used_home.run("cluster", "--database", database)
+    lines = {line.split()[0]: line for line in shown.stdout.splitlines()}
     assert set(lines) == {"NODE", "here", "broken", "lost"}, "a server is not a node"
     assert "1.5 of 4" in lines["here"]
-    assert "1.1 of 8.0 GB" in lines["here"]
+    assert "1.1 GB of 8.0 GB" in lines["here"]
     assert "3.13 3.9" in lines["here"]
     assert "1.2.3" in lines["here"]
-    assert "unwell: no sandbox" in lines["broken"]
+    assert "unwell" in lines["broken"]
+    assert "broken: No sandbox." in shown.stderr
+    assert "lost: It does not answer." in shown.stderr
     assert "unreachable" in lines["lost"]
     assert "- of 4" in lines["lost"], "what it said is not true any more"
     listed = gets(used_home, "cluster", "--database", database, "--json")
@@ -81,6 +83,8 @@ def test_a_node_is_drained_and_undrained(used_home: Home, store: Store, database
     at = ("--database", database, "--json")
     describe(store, "here", NODE)
     describe(store, "server", None)
+    dead = used_home.run("cluster", "drain", "here", *at[:2]).stdout
+    assert dead == "here takes no more runs. It does not answer, and has no runs.\n"
     assert gets(used_home, "cluster", "drain", "here", *at)["drained"] is True
     assert store.read_now(described_hosts.drained) == {"here"}
     assert gets(used_home, "cluster", "undrain", "here", *at)["drained"] is False

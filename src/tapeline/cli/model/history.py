@@ -1,5 +1,7 @@
 """`tapeline versions` and `tapeline runs`: a model's uploads, and how its runs ended."""
 
+from typing import Any
+
 import typer
 
 from tapeline.cli.server.options import Count, Model
@@ -63,12 +65,26 @@ def runs(context: typer.Context, model: Model = None, number: Count = 20) -> Non
                 _lasted(one["started_at"], one["ended_at"]),
                 one["restarts"],
                 *([one["host"] or "-"] if is_one_of_many else []),
-                one.get("trouble") or (one["reason"] or "").partition("\n")[0],
+                "see below" if _is_noted(one) else _why(one),
             ]
             for one in items
         ],
         empty=f"{found['name']} has never run. Run it with: tapeline start",
     )
+    for one in items:
+        if _is_noted(one):
+            session.screen.note(f"{one['run_id']}: {_why(one)}", "yellow")
+
+
+def _why(run: dict[str, Any]) -> str:
+    return run.get("trouble") or (run["reason"] or "").partition("\n")[0]
+
+
+def _is_noted(run: dict[str, Any]) -> bool:
+    """Whether its sentence must not be cut: it has not ended, or nobody wanted its end, as when its
+    node was lost. Not of each that somebody stopped."""
+    is_lost = run["state"] == "stopped" and run.get("desired") == "running"
+    return bool(_why(run)) and (is_lost or run["ended_at"] is None)
 
 
 def _lasted(started: float | None, ended: float | None) -> str:

@@ -37,32 +37,11 @@ def list_nodes(
     """List the nodes of the cluster: how each is, and what it has left."""
     out = Screen(as_json=context.obj.as_json)
     with hosts.opened(data, database, config) as (chosen, store):
-        every = [(one, described_hosts.node_of(one.host)) for one in hosts.all_of(chosen, store)]
-    found = [(one, node) for one, node in every if node is not None]
+        every = hosts.all_of(chosen, store)
     if out.as_json:
-        out.json([_fields(one, node) for one, node in found])
+        out.json([_fields(one, node) for one, node in _nodes(every)])
         return
-    nodes = [one for one, _ in found]
-    out.table(
-        [
-            *("node", "machine", "~state", ">models", "cores taken", "memory taken"),
-            *("?pythons", "?version", "?last seen"),
-        ],
-        [
-            [
-                one.host.name,
-                one.host.machine,
-                screen.styled(hosts.told(one, nodes), hosts.COLOURS[one.state]),
-                one.running,
-                *_taken(one, node),
-                _pythons(one),
-                one.host.version,
-                screen.ago(one.seen_at),
-            ]
-            for one, node in found
-        ],
-        empty=NO_NODES,
-    )
+    show(out, every)
 
 
 @command("tapeline cluster drain k3vx8qhmw2td5rfy", options=JSON)
@@ -78,9 +57,9 @@ def drain(
     Each goes on until another node has prepared it, stops, and starts there. The node takes no new
     runs until `tapeline cluster undrain`.
     """
-    with hosts.opened(data, database, config) as (_, store):
+    with hosts.opened(data, database, config) as (chosen, store):
         _require_node(store, node)
-        hosts.set_drained(store, node, Screen(as_json=context.obj.as_json), is_drained=True)
+        hosts.drain_one(chosen, store, node, Screen(as_json=context.obj.as_json))
 
 
 @command("tapeline cluster undrain k3vx8qhmw2td5rfy", options=JSON)
@@ -94,7 +73,37 @@ def undrain(
     """Let a node take runs again."""
     with hosts.opened(data, database, config) as (_, store):
         _require_node(store, node)
-        hosts.set_drained(store, node, Screen(as_json=context.obj.as_json), is_drained=False)
+        hosts.undrain_one(store, node, Screen(as_json=context.obj.as_json))
+
+
+def show(out: Screen, every: list[Standing]) -> None:
+    found = _nodes(every)
+    out.table(
+        [
+            *("node", "~machine", "state", ">models", "?cores taken", "?memory taken"),
+            *("?pythons", "?version", "?last seen"),
+        ],
+        [
+            [
+                one.host.name,
+                one.host.machine,
+                hosts.state(one),
+                one.running,
+                *_taken(one, node),
+                _pythons(one),
+                one.host.version,
+                screen.ago(one.seen_at),
+            ]
+            for one, node in found
+        ],
+        empty=NO_NODES,
+    )
+    hosts.note_troubles(out, [one for one, _ in found], every)
+
+
+def _nodes(every: list[Standing]) -> list[tuple[Standing, Node]]:
+    both = [(one, described_hosts.node_of(one.host)) for one in every]
+    return [(one, node) for one, node in both if node is not None]
 
 
 def _require_node(store: Store, name: str) -> None:

@@ -10,7 +10,7 @@ import msgspec
 import typer
 
 from tapeline import compose, datadir, logs, settings
-from tapeline.backups.manifest import moment
+from tapeline.cli.operator import telling_of_hosts as telling
 from tapeline.cli.server.options import Config, Data, Database, Yes
 from tapeline.cli.terminal import screen
 from tapeline.cli.terminal.command import JSON, command
@@ -21,7 +21,6 @@ from tapeline.polling import poll
 from tapeline.runs import described_hosts, heartbeat, host_identity, hosts
 from tapeline.runs import run as runs
 from tapeline.runs.hosts import Standing
-from tapeline.runs.run import Run
 from tapeline.settings import Settings
 from tapeline.store import leadership
 from tapeline.store.store import Store
@@ -47,21 +46,7 @@ def list_hosts(
     if out.as_json:
         out.json([{**fields(one), "is_this_one": one.host.name == here} for one in found])
         return
-    out.table(
-        ["", "host", "machine", "state", ">running", "last started"],
-        [
-            [
-                "*" if one.host.name == here else "",
-                one.host.name,
-                one.host.machine,
-                screen.styled(told(one, found), COLOURS[one.state]),
-                one.running,
-                screen.ago(one.last_started),
-            ]
-            for one in found
-        ],
-        empty="No model has run on this installation yet.",
-    )
+    show(out, found, here)
 
 
 @command("tapeline hosts drain k3vx8qhmw2td5rfy", options=JSON)
@@ -77,8 +62,8 @@ def drain(
     Each goes on until another host has prepared it, stops, and starts there. The host takes no new
     runs until `tapeline hosts undrain`.
     """
-    with opened(data, database, config) as (_, store):
-        set_drained(store, host, Screen(as_json=context.obj.as_json), is_drained=True)
+    with opened(data, database, config) as (chosen, store):
+        drain_one(chosen, store, host, Screen(as_json=context.obj.as_json))
 
 
 @command("tapeline hosts undrain k3vx8qhmw2td5rfy", options=JSON)
@@ -91,7 +76,7 @@ def undrain(
 ) -> None:
     """Let a host take runs again."""
     with opened(data, database, config) as (_, store):
-        set_drained(store, host, Screen(as_json=context.obj.as_json), is_drained=False)
+        undrain_one(store, host, Screen(as_json=context.obj.as_json))
 
 
 @command("tapeline hosts forget k3vx8qhmw2td5rfy --yes", options=JSON)
@@ -110,7 +95,7 @@ def forget(
     cluster end with their leases, whatever you say.
     """
     out = Screen(as_json=context.obj.as_json)
-    with opened(data, database, config) as (_, store):
+    with opened(data, database, config) as (chosen, store):
         store.read_now(described_hosts.get, host)
         if store.database.file is not None or store.read_now(heartbeat.is_up, store.database, host):
             raise Failure(
@@ -118,26 +103,36 @@ def forget(
                 " To move its models away, use: tapeline hosts drain"
             )
         left = store.read_now(runs.launched_on, host)
-        because = (
-            f"{len(left)} runs of {host} end here, and its live models start on other hosts."
-            f" {_risk(left)}"
-        )
+        because = telling.before_forgetting(host, left)
         confirm(out, f"{because} Is the machine gone?", yes=yes, because=because)
         store.write_now(described_hosts.forget, host, operator())
         leader = store.read_now(leadership.holder)
-        is_done = leader is not None and poll(
-            lambda: not store.read_now(runs.launched_on, host), within=PATIENCE, every=0.2
+        is_done = not left or (
+            leader is not None
+            and poll(lambda: not store.read_now(runs.launched_on, host), within=PATIENCE, every=0.2)
         )
-    says = f"{host} is forgotten. Its {len(left)} runs have ended, live models start elsewhere."
-    if not is_done:
-        says = f"{host} is forgotten. The server that leads ends its {len(left)} runs when it can."
+        says = telling.forgotten(host, left, all_of(chosen, store), is_done=is_done)
     out.done(says, {"host": host, "runs": [one.id for one in left], "done": is_done})
 
 
-def _risk(left: list[Run]) -> str:
-    if left and all(one.lease_until is not None for one in left):
-        return "They have leases, and start elsewhere when these have run out."
-    return "If its machine still runs, they trade twice."
+def show(out: Screen, found: list[Standing], here: str = "") -> None:
+    out.table(
+        ["", "host", "~machine", "state", ">running", "?last started", "?forgotten by"],
+        [
+            [
+                "*" if one.host.name == here else "",
+                one.host.name,
+                one.host.machine,
+                state(one),
+                one.running,
+                screen.ago(one.last_started),
+                one.host.forgotten_by if one.state == "forgotten" else "",
+            ]
+            for one in found
+        ],
+        empty="No model has run on this installation yet.",
+    )
+    note_troubles(out, found, found)
 
 
 # Also for `tapeline cluster`
@@ -159,14 +154,15 @@ def all_of(chosen: Settings, store: Store) -> list[Standing]:
     return store.read_now(hosts.all_of, store.database, here)
 
 
-def set_drained(store: Store, host: str, out: Screen, *, is_drained: bool) -> None:
-    if is_drained:
-        store.write_now(described_hosts.drain, host, operator())
-        says = f"{host} takes no more runs, and its live models move to other hosts one by one."
-    else:
-        store.write_now(described_hosts.undrain, host)
-        says = f"{host} takes runs again."
-    out.done(says, {"host": host, "drained": is_drained})
+def drain_one(chosen: Settings, store: Store, host: str, out: Screen) -> None:
+    store.write_now(described_hosts.drain, host, operator())
+    says = telling.drained(host, all_of(chosen, store))
+    out.done(says, {"host": host, "drained": True})
+
+
+def undrain_one(store: Store, host: str, out: Screen) -> None:
+    store.write_now(described_hosts.undrain, host)
+    out.done(f"{host} takes runs again.", {"host": host, "drained": False})
 
 
 def fields(one: Standing) -> dict[str, Any]:
@@ -182,26 +178,16 @@ def fields(one: Standing) -> dict[str, Any]:
     }
 
 
-def told(one: Standing, found: list[Standing]) -> str:
-    said = {
-        "well": "well",
-        "unwell": f"unwell: {one.host.trouble}",
-        "unreachable": "unreachable"
-        if one.seen_at is None
-        else f"unreachable since {moment(one.seen_at)}",
-        "forgotten": f"forgotten by {one.host.forgotten_by}",
-    }[one.state]
-    if one.host.drained_at is None:
-        return said
-    takers = {other.name for other in described_hosts.takers(other.host for other in found)}
-    others = [
-        other
-        for other in found
-        if other.state == "well" and other.host.drained_at is None and other.host.name in takers
-    ]
-    if one.running and not others:
-        return f"{said}, drained: waits for another host to take its {one.running} runs"
-    return f"{said}, drained"
+def state(one: Standing) -> Any:
+    """In few words: what is wrong is in the notes below the table, which no terminal cuts."""
+    is_drained = one.host.drained_at is not None and one.state != "forgotten"
+    return screen.styled(f"{one.state}{', drained' if is_drained else ''}", COLOURS[one.state])
+
+
+def note_troubles(out: Screen, shown: list[Standing], every: list[Standing]) -> None:
+    for one in shown:
+        if said := telling.trouble(one, every):
+            out.note(f"{one.host.name}: {said}", "yellow")
 
 
 def operator() -> str:

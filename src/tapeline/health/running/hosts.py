@@ -8,7 +8,7 @@ from sqlalchemy import Connection, select
 from tapeline import typed_commands
 from tapeline.health.parts import Parts
 from tapeline.health.verdict import Verdict, green, red, yellow
-from tapeline.runs import described_hosts, host_identity, waiting_for
+from tapeline.runs import host_identity, waiting_for
 from tapeline.runs import hosts as known_hosts
 from tapeline.runs import run as run_records
 from tapeline.runs.hosts import Standing
@@ -128,15 +128,9 @@ def _name_in(data: Path) -> str:
 def _found(connection: Connection, database: Database, here: str) -> Found:
     standings = known_hosts.all_of(connection, database, here or None)
     there = [one for one in standings if one.host.forgotten_at is None]
-    takers = {one.name for one in described_hosts.takers(one.host for one in standings)}
-    taking = [
-        one
-        for one in there
-        if one.host.name in takers and one.state == "well" and one.host.drained_at is None
-    ]
     return Found(
         others=[one for one in there if one.host.name != here],
-        takers=len(taking),
+        takers=len(known_hosts.taking(standings)),
         has_nodes=any(one.host.node for one in standings),
         waits=_waits(connection, database, here),
     )
