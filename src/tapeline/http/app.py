@@ -1,5 +1,6 @@
 """The application: rows and pages in, one ASGI callable out. Assembly only."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import cache
@@ -64,12 +65,13 @@ def build(services: Services) -> ASGIApp:
 
 
 def _beside(services: Services) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
-    """Background work, while the service runs."""
+    """Background work, while the service runs. What it left in threads may wait for Ray."""
 
     @asynccontextmanager
     async def running(_app: Starlette) -> AsyncIterator[None]:
         async with services.background.running():
             yield
+        await asyncio.to_thread(services.runner.leave)
 
     return running
 

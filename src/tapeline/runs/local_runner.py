@@ -163,6 +163,9 @@ class LocalRunner:
         if self._supervising is not None:
             self._supervising.wake()
 
+    def leave(self) -> None:
+        """There is no other machine."""
+
     def close(self) -> None:
         """Models keep running, and the next start finds them again."""
         if self._supervising is not None:

@@ -61,6 +61,10 @@ class Runner(Protocol):
 
     def wake(self) -> None: ...
 
+    def leave(self) -> None:
+        """Nothing waits for other machines any more: the server ends. In a thread."""
+        ...
+
     def close(self) -> None:
         """Models keep running, and the next start finds them again."""
         ...

@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.server import ServerState
 
 from tapeline import __version__, compose, datadir, descriptors, logs, settings, typed_commands
 from tapeline.accounts import setup_code, users
@@ -35,6 +36,7 @@ from tapeline.store import moving
 
 log = logs.Log(__name__)
 
+LAST_RENEWALS = 1.0  # seconds for requests of nodes that are under way
 SWITCHED = 0.001
 """Seconds after which a thread that computes makes way for the event loop and the writer."""
 
@@ -181,12 +183,13 @@ class _Server(uvicorn.Server):
         self._where = _address(services.settings, listener)
         self._is_stopping = False
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._of_nodes, self._for_nodes = ServerState(), list[asyncio.Server]()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         self._loop = asyncio.get_running_loop()
         self._loop.add_signal_handler(signal.SIGHUP, self._hang_up)
         for_runs = await run_port.serve(self._services, self.server_state)
-        for_runs += await nodes_port.serve(self._services, self.server_state)
+        self._for_nodes = await nodes_port.serve(self._services, self._of_nodes)
         await super().startup(sockets)
         self.servers += for_runs
         if self.started and not self.should_exit:
@@ -194,6 +197,16 @@ class _Server(uvicorn.Server):
             greeting = await asyncio.to_thread(_greeting, self._services, self._where)
             plain.write(greeting, keep_lines=True)
             self._services.runner.wake()  # to start the models that the demo may have deployed
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """The port of the nodes last: until then they renew the leases of their models here."""
+        await super().shutdown(sockets)
+        for server in self._for_nodes:
+            server.close()
+        for connection in list(self._of_nodes.connections):
+            connection.shutdown()
+        if under_way := self._of_nodes.tasks:
+            await asyncio.wait(under_way, timeout=LAST_RENEWALS)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """A signal may come in the middle of a log line, where another one cannot be written: the
@@ -205,8 +218,10 @@ class _Server(uvicorn.Server):
 
     def _end(self, sig: int) -> None:
         """Ctrl-C stops the models first, while the server still takes their last events; a second
-        Ctrl-C does not wait for them. SIGTERM leaves them running for the next start."""
-        if self.should_exit or self._is_stopping or sig != signal.SIGINT or not self.started:
+        Ctrl-C does not wait for them. SIGTERM leaves them running for the next start. Those
+        of a cluster are not this server's alone."""
+        stops = sig == signal.SIGINT and self._services.settings.engine != "ray"
+        if self.should_exit or self._is_stopping or not stops or not self.started:
             self._exit(sig)
             return
         self._is_stopping = True

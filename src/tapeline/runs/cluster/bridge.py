@@ -98,6 +98,7 @@ class Bridge:
         self._trouble: str | None = None
         self._failures = 0
         self._not_before = 0.0
+        self._is_closed = False
 
     def nodes(self) -> list[RayNode]:
         return self._ask(Ask("nodes", SECONDS)).nodes
@@ -124,8 +125,15 @@ class Bridge:
             self._hear()
             return self._trouble
 
-    def close(self) -> None:
+    def rest(self) -> None:
+        """Until the next call."""
         with self._turn:
+            self._end()
+
+    def close(self) -> None:
+        """For good: whoever waits for an answer fails at once, and so does every later call."""
+        with self._turn:
+            self._is_closed = True
             self._end()
 
     def _ask(self, ask: Ask) -> Answer:
@@ -168,6 +176,8 @@ class Bridge:
                 raise CannotReach(self._lost) from error
 
     def _start(self) -> None:
+        if self._is_closed:
+            raise CannotReach("The server is stopping.")
         if time.monotonic() < self._not_before:
             raise CannotReach(self._trouble)
         if importlib.util.find_spec("ray") is None:

@@ -166,14 +166,20 @@ class ClusterRunner:
     def wake(self) -> None:
         self._supervising.wake()
 
+    def leave(self) -> None:
+        """The bridge first: a thread that waits for Ray would keep the server from its end."""
+        if self._is_open:
+            self._carrier.close()
+            self._membership.close()
+
     def close(self) -> None:
         """Models keep running, and the next server that leads finds them."""
         if not self._is_open:
             return  # it could not start
+        self.leave()
         self._supervising.close()
         self._holds.close()
         self._engine.close()
-        self._membership.close()
 
     async def stop_models(self) -> None:
         """The fleet is not this server's alone."""
@@ -238,7 +244,7 @@ class ClusterRunner:
         """Another server leads: it has its own way to the nodes."""
         if self._members.all():
             self._members.forget()
-            self._carrier.close()
+            self._carrier.rest()
         self._leads_since = time.monotonic()
         self._said.clear()
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from tapeline import settings
@@ -23,7 +24,9 @@ SHARED_MEMORY = (
     80_000_000  # bytes; Ray takes a third of the machine otherwise, and we send small frames
 )
 LONGEST_PAUSE = 60.0  # seconds until it is started again
-LAST_SECONDS = 15.0  # that Ray has to end in
+LAST_SECONDS = 2.0  # that Ray has to end in; a node without cpu has nothing to lose
+LEFT_WITHIN = LAST_SECONDS + 1.0
+PROCESSES = Path("/proc")
 
 
 def check(chosen: Settings) -> None:
@@ -85,8 +88,13 @@ class Membership:
 
     def close(self) -> None:
         process, self._process = self._process, None
-        if process is not None and process.stdin is not None:
-            process.stdin.close()
+        if process is None or process.stdin is None:
+            return
+        process.stdin.close()
+        try:
+            process.wait(LEFT_WITHIN)
+        except subprocess.TimeoutExpired:
+            end_session(process.pid)
             process.wait()
 
     def _start(self) -> None:
@@ -98,24 +106,47 @@ class Membership:
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
+                start_new_session=True,  # Ctrl-C is for the server, which ends this one
             )
 
 
 def main(address: str) -> int:
     """`ray start`, until it ends or the server does, which has the other end of standard input."""
-    ray = subprocess.Popen(  # noqa: S603 - an installed program
-        _command(address), stdin=subprocess.DEVNULL, start_new_session=True
-    )
+    return follow(_command(address))
+
+
+def follow(command: Sequence[str]) -> int:
+    """In a session of our own, of which nothing is left afterwards."""
+    ray = subprocess.Popen(command, stdin=subprocess.DEVNULL)  # noqa: S603 - an installed program
     for one in (signal.SIGTERM, signal.SIGINT):  # the server's own; it closes our standard input
         signal.signal(one, signal.SIG_IGN)
-    while ray.poll() is None:
-        if select.select([sys.stdin], [], [], 1.0)[0]:
-            ray.terminate()
-            try:
-                ray.wait(LAST_SECONDS)
-            except subprocess.TimeoutExpired:
-                os.killpg(ray.pid, signal.SIGKILL)
-    return ray.returncode or 0
+    ended = os.pidfd_open(ray.pid)
+    if ended not in select.select([sys.stdin, ended], [], [])[0]:
+        ray.terminate()
+        select.select([ended], [], [], LAST_SECONDS)
+    end_session(os.getpid())
+    return ray.wait()
+
+
+def end_session(leader: int) -> None:
+    """All of it but us: Ray puts some of its processes into groups of their own."""
+    killed = {os.getpid()}
+    while found := {one for one in _processes() if _session_of(one) == leader} - killed:
+        for one in found:
+            with suppress(ProcessLookupError):
+                os.kill(one, signal.SIGKILL)
+        killed |= found
+
+
+def _processes() -> set[int]:
+    return {int(one.name) for one in PROCESSES.iterdir() if one.name.isdecimal()}
+
+
+def _session_of(process: int) -> int | None:
+    try:
+        return os.getsid(process)
+    except ProcessLookupError:
+        return None
 
 
 def _command(address: str) -> Sequence[str]:
