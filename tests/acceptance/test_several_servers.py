@@ -55,7 +55,7 @@ def test_models_of_a_machine_that_is_gone_go_on_elsewhere_when_an_operator_says_
     refused = other.server.home.run(
         "hosts", "forget", gone.name, "--yes", "--database", gone.database
     )
-    assert "is not gone: its server runs" in refused.stderr
+    assert "is not gone: it was heard a moment ago" in refused.stderr
 
     gone.server.end(signal.SIGKILL)
     for note in gone.server.home.data.glob("runs/*/shim.json"):

@@ -63,9 +63,10 @@ def test_a_live_model_goes_on_in_another_run_and_that_is_no_crash(rows: Rows) ->
     assert len(rows.all()) == 2
 
 
-def test_of_a_model_that_was_to_stop_nothing_goes_on(rows: Rows) -> None:
+@pytest.mark.parametrize("reason", ["Stopped by ada.", "Stopped by ada"])
+def test_of_a_model_that_was_to_stop_nothing_goes_on(rows: Rows, reason: str) -> None:
     lost = rows.let_lapse(rows.add("lost", 60.0, kind="live"))
-    rows.change(lost, desired="stopped", reason="Stopped by ada.")
+    rows.change(lost, desired="stopped", reason=reason)
     fail_over(rows)
     (ended,) = rows.all()
     assert ended.state == "stopped"

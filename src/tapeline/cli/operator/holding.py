@@ -34,6 +34,11 @@ ON_NODES = (
     " all of them with: tapeline halt --all. If no server answers, stop them on each node with:"
     " tapeline halt --here --data /var/lib/tapeline-node (its own directory)."
 )
+RUNS_ON_NODE = (
+    "{data} belongs to a server of a cluster, on whose machine no models run: nodes run them. Stop"
+    " this one with: tapeline stop {wanted}. If no server answers, stop it on its node with:"
+    " tapeline stop --here {wanted} --data /var/lib/tapeline-node (its own directory)."
+)
 NO_HOLD_OF_NODE = (
     "{data} belongs to a node of a cluster, and a hold has no meaning there. To move its models to"
     " other nodes: tapeline cluster drain {name}. To stop them: tapeline halt --here --data {data}"
@@ -131,6 +136,8 @@ def stop_here(screen: Screen, chosen: settings.Settings, wanted: str) -> None:
     datadir.require(chosen.data)
     alive = stopping_here.launched(chosen.data)
     name = next((one.model for one in alive if wanted in (one.model, one.run)), None)
+    if name is None and holds.are_elsewhere(chosen.data):
+        raise Failure(RUNS_ON_NODE.format(data=chosen.data, wanted=wanted))
     if name is None:
         running = ", ".join(sorted({one.model for one in alive})) or "nothing"
         raise Failure(f"{wanted} does not run on this machine. Running here: {running}.")

@@ -97,10 +97,12 @@ def forget(
     out = Screen(as_json=context.obj.as_json)
     with opened(data, database, config) as (chosen, store):
         store.read_now(described_hosts.get, host)
-        if store.database.file is not None or store.read_now(heartbeat.is_up, store.database, host):
+        if store.database.file is not None:
+            raise Failure(f"{host} is the only host: its models have no other to start on.")
+        if store.read_now(heartbeat.is_up, store.database, host):
             raise Failure(
-                f"{host} is not gone: its server runs, or it is the only host."
-                " To move its models away, use: tapeline hosts drain"
+                f"{host} is not gone: it was heard a moment ago."
+                f" To move its models away, use: tapeline hosts drain {host}"
             )
         left = store.read_now(runs.launched_on, host)
         because = telling.before_forgetting(host, left)

@@ -111,7 +111,7 @@ def take(connection: Connection, appender: Appender, run: Run) -> Taken:
 
     def fill(made: RunUpdate) -> None:
         if run.desired == "stopped":
-            made.failed_over(f"{run.reason or 'Stopped.'} {lost}", at, goes_on=False)
+            made.failed_over(f"{_sentence(run.reason or 'Stopped')} {lost}", at, goes_on=False)
         elif run.kind == "screener":
             made.failed_over(f"{lost} {NEXT_TIME}", at, goes_on=False)
         elif run.kind == "live":
@@ -125,3 +125,8 @@ def take(connection: Connection, appender: Appender, run: Run) -> Taken:
             made.failed_over(f"{lost} {given_up}", at, goes_on=False)
 
     return taking_over.end(connection, appender, run, fill)
+
+
+def _sentence(reason: str) -> str:
+    """People end theirs with a full stop or without."""
+    return reason if reason.endswith((".", "!", "?")) else f"{reason}."
