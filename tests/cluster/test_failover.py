@@ -1,9 +1,12 @@
 """Three nodes, one of them cut off: its models go on elsewhere, once, and the others go on."""
 
+import time
 from collections.abc import Iterator
 
+import psutil
 import pytest
 
+from tapeline.runs.cluster import joining
 from tests.cluster.fleet import Fleet, fleet
 from tests.cluster.machines import MACHINES
 from tests.waiting import wait_for
@@ -73,11 +76,41 @@ def test_what_is_deleted_leaves_nothing_on_its_node(three: Fleet) -> None:
     assert not (data / "runs" / "locks" / model).exists()
 
 
+def test_a_frozen_node_delays_no_halt_on_the_others(three: Fleet) -> None:
+    models = [three.deploy() for _ in range(4)]
+    for model in models:
+        three.wait_until_counted(model)
+    frozen = three.node_of(models[0])
+    others = [model for model in models if three.node_of(model) is not frozen]
+    assert others
+    trader = three.member.trader
+    project = f"/api/projects/{trader.user_id}"
+    frozen.freeze()
+    try:
+        time.sleep(0.3)
+        began = time.monotonic()
+        trader.post(f"{project}/halt", json={"why": "A dead node"})
+        wait_for(lambda: not any(three.witness.living(model) for model in others))
+    finally:
+        frozen.thaw()
+    trader.post(f"{project}/resume", json={})
+    wait_until_well(three)
+    heard = [last for model in others for _, last in three.witness.heard[model].values()]
+    assert max(heard) - began < 2.0
+
+
 def test_models_live_on_while_the_only_server_is_started_anew(three: Fleet) -> None:
     model = three.deploy()
     run = three.wait_until_counted(model)
     (who,) = three.witness.living(model)
     three.member.server.end()
+    three.start_again(three.member)
+    server = psutil.Process(three.member.server.process.pid)
+    wait_for(lambda: any(joining.MODULE in one.cmdline() for one in server.children()))
+    time.sleep(1.0)
+    began = time.monotonic()
+    three.member.server.end()
+    assert time.monotonic() - began < 6.0, "nobody can renew without it, whatever Ray does"
     three.start_again(three.member)
     wait_until_well(three)
     assert three.witness.living(model) == [who]
