@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tapeline.runs.engines.installing import BYTECODE
 from tests import needs
 from tests.acceptance.conftest import Home
 from tests.acceptance.traders import Trader, pythons
@@ -214,7 +215,8 @@ def restored(home: Home) -> str:
 
 
 def copied(home: Home) -> str:
-    """Beside a server that runs."""
+    """Beside a server that runs, once it has written the bytecode of the new environment."""
+    wait_for(lambda: not list((home.data / "runs").glob(f"*{BYTECODE}")))
     subprocess.run(["cp", "-a", home.data, home.path / "copy"], check=True)
     return "its data directory was copied"
 
