@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 
 from tapeline import compose
 from tapeline.runs import described_hosts, heartbeat
+from tapeline.runs.cluster import one_engine
 from tapeline.runs.described_hosts import Description, Node
 from tapeline.runs.pythons_of_hosts import Python
 from tapeline.settings import Settings
@@ -100,6 +101,18 @@ def test_an_installation_without_nodes_says_how_to_get_some(used_home: Home) -> 
     assert (asked.returncode, asked.stdout) == (0, "")
     assert "This installation has no nodes" in asked.stderr
     assert "ray start --address=" in asked.stderr
+
+
+def test_a_cluster_whose_nodes_have_not_answered_says_where_the_reason_is(
+    used_home: Home, store: Store, database: str
+) -> None:
+    assert store.database.claim("server")
+    one_engine.require(store, "server", "ray", is_named=True)
+    store.write_now(beat_for_long, "server")
+    asked = used_home.run("cluster", "--database", database)
+    assert (asked.returncode, asked.stdout) == (0, "")
+    assert "No node has answered yet." in asked.stderr
+    assert "work_failed" in asked.stderr
 
 
 def gets(home: Home, *words: str) -> Any:

@@ -12,6 +12,7 @@ from tapeline.cli.terminal.command import JSON, command
 from tapeline.cli.terminal.failures import Failure
 from tapeline.cli.terminal.screen import Screen
 from tapeline.runs import described_hosts, pythons_of_hosts
+from tapeline.runs.cluster import one_engine
 from tapeline.runs.described_hosts import Node
 from tapeline.runs.hosts import Standing
 from tapeline.store.store import Store
@@ -23,6 +24,10 @@ Name = Annotated[
 NO_NODES = (
     "This installation has no nodes: they come with `tapeline up --engine ray --ray-address"
     " HOST:6379` on the servers and `ray start --address=HOST:6379` on each machine for models."
+)
+NO_ANSWER = (
+    "No node has answered yet. If that does not change within a minute, the log of the server that"
+    " leads says why: look for `work_failed`. /readyz says whether the server reaches Ray."
 )
 
 
@@ -38,10 +43,11 @@ def list_nodes(
     out = Screen(as_json=context.obj.as_json)
     with hosts.opened(data, database, config) as (chosen, store):
         every = hosts.all_of(chosen, store)
+        is_of_cluster = store.read_now(one_engine.is_of_cluster, store.database)
     if out.as_json:
         out.json([_fields(one, node) for one, node in _nodes(every)])
         return
-    show(out, every)
+    show(out, every, NO_ANSWER if is_of_cluster else NO_NODES)
 
 
 @command("tapeline cluster drain k3vx8qhmw2td5rfy", options=JSON)
@@ -76,7 +82,7 @@ def undrain(
         hosts.undrain_one(store, node, Screen(as_json=context.obj.as_json))
 
 
-def show(out: Screen, every: list[Standing]) -> None:
+def show(out: Screen, every: list[Standing], empty: str = NO_NODES) -> None:
     found = _nodes(every)
     out.table(
         [
@@ -96,7 +102,7 @@ def show(out: Screen, every: list[Standing]) -> None:
             ]
             for one, node in found
         ],
-        empty=NO_NODES,
+        empty=empty,
     )
     hosts.note_troubles(out, [one for one, _ in found], every)
 

@@ -30,6 +30,13 @@ def require(store: Store, here: str, engine: str, *, is_named: bool) -> None:
         store.write_now(_settle, store.database, here, engine, is_named)
 
 
+def is_of_cluster(connection: Connection, database: Database) -> bool:
+    """Whether a server that runs now has the engine ray."""
+    names = set() if database.file is not None else _others(connection, "")
+    up = heartbeat.up(connection, database, names)
+    return any(_engine_of(connection, name) == "ray" for name in up)
+
+
 def leave_machine(store: Store, data: Path, here: str) -> None:
     """Let nodes have the runs that this server had while it ran models itself. Raises if one may
     be alive: nobody would supervise it, and a stop of it would never be carried out."""
