@@ -15,15 +15,15 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 # Who may import whom. A room that is not listed here does not exist.
 FOUNDATION = {
-    "", "background", "buckets", "certificates", "clock", "descriptors", "errors", "fair_line",
-    "fair_threads",
-    "figures", "host_faults", "ids", "leading", "lifetime", "logs", "memory", "moments", "polling",
-    "private_files", "problems", "recently_used", "settings", "setting_kinds", "setting_rows",
-    "terminal_text",
-    "tracing", "turns", "typed_commands", "zones",
+    "", "background", "brief_threads", "buckets", "certificates", "clock", "descriptors", "errors",
+    "fair_line", "fair_threads", "figures", "host_faults", "ids", "leading", "lifetime", "logs",
+    "memory", "moments", "polling", "private_files", "problems", "recently_used", "settings",
+    "setting_kinds", "setting_rows", "terminal_text", "tracing", "turns", "typed_commands",
+    "zones",
 }  # fmt: skip
 ARROWS: dict[str, set[str]] = {
     "background": {"errors", "fair_line", "leading", "logs", "turns"},
+    "brief_threads": {"background"},
     "buckets": set(),
     "certificates": set(),
     "clock": {"logs"},

@@ -4,7 +4,6 @@ An open session proves nothing: a server that is frozen or cut off keeps its ses
 for ever. The times are the database's own, so the clocks of the hosts do not matter.
 """
 
-import asyncio
 import socket
 from collections.abc import Callable, Iterable
 
@@ -12,6 +11,7 @@ from sqlalchemy import Connection, select
 
 from tapeline import __version__
 from tapeline.background import Background
+from tapeline.brief_threads import briefly
 from tapeline.runs.described_hosts import Description, describe
 from tapeline.store import facts
 from tapeline.store.backends import common_time
@@ -51,7 +51,7 @@ class Heartbeat:
     async def _beat(self) -> None:
         if self._is_copy():
             return
-        keys = await asyncio.to_thread(self._keys)
+        keys = await briefly(self._keys)
         trouble = self._trouble() or ""
         machine = socket.gethostname()
         now = Description(self._host, machine, __version__, trouble, keys, self._pythons)

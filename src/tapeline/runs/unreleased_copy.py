@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Collection
 from pathlib import Path
 from typing import Protocol
 
+from tapeline.brief_threads import briefly
 from tapeline.logs import Log
 from tapeline.runs import host_identity
 from tapeline.runs import run as run_records
@@ -92,7 +93,7 @@ class Copy:
 
 async def is_one(data: Path) -> bool:
     """Whether a data directory is one, for whatever ends runs or gives them to others."""
-    return await asyncio.to_thread(host_identity.is_copied, data / host_identity.FILE)
+    return await briefly(host_identity.is_copied, data / host_identity.FILE)
 
 
 def hold_if_unreleased(data: Path) -> None:
