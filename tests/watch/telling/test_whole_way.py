@@ -70,6 +70,7 @@ def trade(model: Model) -> None:
         order = {**ORDER, "id": f"o{number}", "side": side, "price": price}
         moment = {"time": str(now - 600 + 60 * number)}
         model.push("/v1/live/spot-market", order, headers=moment)
+    wait_for(lambda: len(model.get("/pnl")["series"]) == 3)
 
 
 def test_a_silence_is_told_with_its_moment_and_so_is_its_end(
