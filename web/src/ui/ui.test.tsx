@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from "vitest";
 import { Problem } from "~/api/problem";
 import { sparkPath } from "~/charts/sparkline";
 import { Linked } from "~/features/model/linked-text";
-import { Confirm } from "./dialog";
+import { Confirm } from "./dialogs/dialog";
 import { about, TextField } from "./field";
 import { Gain } from "./figures";
 import { Time } from "./time";

@@ -11,7 +11,7 @@ import { Bell } from "~/features/watching/bell";
 import { ConnectionNote } from "~/live/connection-note";
 import { useLiveProject } from "~/live/use-live";
 import { Button, IconButton } from "~/ui/button";
-import { useReturnedFocus } from "~/ui/returned-focus";
+import { useReturnedFocus } from "~/ui/dialogs/returned-focus";
 import { Toasts } from "~/ui/toasts";
 import { DemoBadge } from "./demo-badge";
 import { KeyList } from "./key-list";

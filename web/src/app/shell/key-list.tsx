@@ -1,6 +1,6 @@
 /** Listens to the keys that work everywhere, and shows them in a dialog. */
 import { useEffect, useRef, useState } from "react";
-import { Dialog } from "~/ui/dialog";
+import { Dialog } from "~/ui/dialogs/dialog";
 import { meaning, rows, tabsOf } from "./keys";
 import type { Choice } from "./palette";
 

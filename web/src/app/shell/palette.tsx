@@ -1,8 +1,8 @@
 /** The command palette: Ctrl-K, a few letters, Enter. */
 import { Dialog } from "radix-ui";
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+import { useReturnedFocus } from "~/ui/dialogs/returned-focus";
 import { Icon, type IconName } from "~/ui/icons";
-import { useReturnedFocus } from "~/ui/returned-focus";
 import { matching } from "./matching";
 
 export interface Choice {

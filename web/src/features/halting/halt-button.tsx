@@ -4,7 +4,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, unwrap } from "~/api/client";
 import { Button } from "~/ui/button";
-import { Confirm } from "~/ui/dialog";
+import { Confirm } from "~/ui/dialogs/dialog";
 import { TextField } from "~/ui/field";
 import { halt, haltedKey, type Scope } from "./queries";
 import { useMayHalt } from "./use-may-halt";

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { api, unwrap } from "~/api/client";
 import { plural } from "~/format/numbers";
 import { Button } from "~/ui/button";
-import { Confirm } from "~/ui/dialog";
+import { Confirm } from "~/ui/dialogs/dialog";
 import { notify } from "~/ui/toasts";
 import { haltedKey, type Scope } from "./queries";
 import { useMayHalt } from "./use-may-halt";

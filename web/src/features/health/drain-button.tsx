@@ -4,7 +4,7 @@ import { useState } from "react";
 import { api, type Schemas, unwrap } from "~/api/client";
 import * as ask from "~/api/queries";
 import { Button } from "~/ui/button";
-import { Confirm } from "~/ui/dialog";
+import { Confirm } from "~/ui/dialogs/dialog";
 
 export function DrainButton({ host }: { host: Schemas["ShownHost"] }) {
   const [open, setOpen] = useState(false);

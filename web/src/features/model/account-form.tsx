@@ -6,7 +6,7 @@ import * as ask from "~/api/queries";
 import type { Account } from "~/api/types";
 import { money } from "~/format/numbers";
 import { Button } from "~/ui/button";
-import { Dialog } from "~/ui/dialog";
+import { Dialog } from "~/ui/dialogs/dialog";
 import { about, SelectField, TextField } from "~/ui/field";
 import { Failed, Skeleton } from "~/ui/panel";
 import { useMay } from "~/ui/rights/allowed";

@@ -2,7 +2,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useState } from "react";
 import { api, unwrap } from "~/api/client";
-import { Confirm } from "~/ui/dialog";
+import { Confirm } from "~/ui/dialogs/dialog";
 import { notify } from "~/ui/toasts";
 import { StartDialog } from "./start-dialog";
 

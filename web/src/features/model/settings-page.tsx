@@ -6,7 +6,7 @@ import { api, unwrap } from "~/api/client";
 import * as ask from "~/api/queries";
 import { Button, IconButton } from "~/ui/button";
 import { Command } from "~/ui/copy";
-import { Confirm } from "~/ui/dialog";
+import { Confirm } from "~/ui/dialogs/dialog";
 import { TextField } from "~/ui/field";
 import { type Names, NamesForm } from "~/ui/names-form";
 import { Empty, Failed, Panel, Skeleton } from "~/ui/panel";

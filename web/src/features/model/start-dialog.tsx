@@ -3,7 +3,7 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import * as ask from "~/api/queries";
-import { Confirm } from "~/ui/dialog";
+import { Confirm } from "~/ui/dialogs/dialog";
 import { SelectField } from "~/ui/field";
 import { Failed, Skeleton } from "~/ui/panel";
 import { Time } from "~/ui/time";

@@ -4,7 +4,7 @@ import { useRef, useState } from "react";
 import { api, unwrap } from "~/api/client";
 import { Button, ButtonLink } from "~/ui/button";
 import { Command } from "~/ui/copy";
-import { Dialog } from "~/ui/dialog";
+import { Dialog } from "~/ui/dialogs/dialog";
 import { about, TextField } from "~/ui/field";
 import { Failed, Notice } from "~/ui/panel";
 import { pushCommand } from "./commands";

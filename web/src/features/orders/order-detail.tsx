@@ -3,7 +3,7 @@ import { Link, useParams } from "@tanstack/react-router";
 import type { Order } from "~/api/types";
 import { afterOf, changeOf } from "~/features/changes/words";
 import { money, price, quantity } from "~/format/numbers";
-import { Dialog } from "~/ui/dialog";
+import { Dialog } from "~/ui/dialogs/dialog";
 import { Gain, Side } from "~/ui/figures";
 import { Fact, Notice } from "~/ui/panel";
 import { Time } from "~/ui/time";

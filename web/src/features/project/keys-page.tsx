@@ -8,7 +8,7 @@ import { dated } from "~/format/csv";
 import { useTitle } from "~/ui/address";
 import { Button, IconButton } from "~/ui/button";
 import { Command } from "~/ui/copy";
-import { Confirm } from "~/ui/dialog";
+import { Confirm } from "~/ui/dialogs/dialog";
 import { TextField } from "~/ui/field";
 import { Empty, Failed, Notice, PageHead, Panel, Skeleton } from "~/ui/panel";
 import { type FileColumn, TableFile } from "~/ui/tables/table-file";

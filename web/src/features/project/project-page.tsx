@@ -8,7 +8,7 @@ import { SpacePanel } from "~/features/project/space-panel";
 import { useTitle } from "~/ui/address";
 import { Button } from "~/ui/button";
 import { Command } from "~/ui/copy";
-import { Confirm } from "~/ui/dialog";
+import { Confirm } from "~/ui/dialogs/dialog";
 import { type Names, NamesForm } from "~/ui/names-form";
 import { PageHead, Panel, Skeleton } from "~/ui/panel";
 import { Allowed } from "~/ui/rights/allowed";

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { api, unwrap } from "~/api/client";
 import * as ask from "~/api/queries";
 import { bytes, integer } from "~/format/numbers";
-import { Confirm } from "~/ui/dialog";
+import { Confirm } from "~/ui/dialogs/dialog";
 import { SelectField } from "~/ui/field";
 import { Panel, Skeleton } from "~/ui/panel";
 import { useMay } from "~/ui/rights/allowed";

@@ -4,7 +4,7 @@ import { api, unwrap } from "~/api/client";
 import { plural } from "~/format/numbers";
 import { stamp } from "~/format/times";
 import { IconButton } from "~/ui/button";
-import { Confirm } from "~/ui/dialog";
+import { Confirm } from "~/ui/dialogs/dialog";
 import { Time } from "~/ui/time";
 import { restrictionsOf, type Share } from "./choices";
 

@@ -5,7 +5,7 @@ import { api, unwrap } from "~/api/client";
 import * as ask from "~/api/queries";
 import { Button } from "~/ui/button";
 import { Command } from "~/ui/copy";
-import { Dialog } from "~/ui/dialog";
+import { Dialog } from "~/ui/dialogs/dialog";
 import { Failed, Notice, Skeleton } from "~/ui/panel";
 import { notify } from "~/ui/toasts";
 import {

@@ -10,7 +10,7 @@ import { refresh, useBacktestUpdates, useWhenComputed } from "~/features/backtes
 import { type Cell, dated } from "~/format/csv";
 import { useView } from "~/ui/address";
 import { Button, ButtonLink } from "~/ui/button";
-import { Confirm } from "~/ui/dialog";
+import { Confirm } from "~/ui/dialogs/dialog";
 import { Empty, Failed, Panel, Skeleton } from "~/ui/panel";
 import { useMay } from "~/ui/rights/allowed";
 import { type FileColumn, TableFile } from "~/ui/tables/table-file";

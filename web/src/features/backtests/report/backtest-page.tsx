@@ -19,7 +19,7 @@ import { lasting } from "~/format/times";
 import { withZone } from "~/format/zone";
 import { useTitle } from "~/ui/address";
 import { Button } from "~/ui/button";
-import { Confirm } from "~/ui/dialog";
+import { Confirm } from "~/ui/dialogs/dialog";
 import { PageError } from "~/ui/page-error";
 import { Fact, Notice, Panel, Skeleton } from "~/ui/panel";
 import { useMay } from "~/ui/rights/allowed";

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import * as ask from "~/features/backtests/queries";
 import { price, quantity } from "~/format/numbers";
-import { Dialog } from "~/ui/dialog";
+import { Dialog } from "~/ui/dialogs/dialog";
 import { Side } from "~/ui/figures";
 import { Fact, Failed, Skeleton } from "~/ui/panel";
 import { Time } from "~/ui/time";

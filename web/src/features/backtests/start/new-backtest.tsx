@@ -8,7 +8,7 @@ import type { Arguments, Version } from "~/features/backtests/types";
 import { refresh } from "~/features/backtests/use-updates";
 import { memory } from "~/format/numbers";
 import { Button, ButtonLink } from "~/ui/button";
-import { Dialog } from "~/ui/dialog";
+import { Dialog } from "~/ui/dialogs/dialog";
 import { about, SelectField, TextField } from "~/ui/field";
 import { Empty, Failed, Skeleton } from "~/ui/panel";
 import { notify } from "~/ui/toasts";

@@ -6,7 +6,7 @@ import { api, unwrap } from "~/api/client";
 import { isMissing } from "~/api/problem";
 import { Button, IconButton } from "~/ui/button";
 import { Command } from "~/ui/copy";
-import { Confirm, Dialog } from "~/ui/dialog";
+import { Confirm, Dialog } from "~/ui/dialogs/dialog";
 import { Menu, MenuItem, MenuLine } from "~/ui/menu";
 import { NotFound } from "~/ui/page-error";
 import { Empty, Failed, Notice, Panel, Skeleton } from "~/ui/panel";

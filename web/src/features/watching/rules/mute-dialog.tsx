@@ -2,7 +2,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, unwrap } from "~/api/client";
-import { Confirm } from "~/ui/dialog";
+import { Confirm } from "~/ui/dialogs/dialog";
 import { SelectField, TextField } from "~/ui/field";
 import { notify } from "~/ui/toasts";
 import { type Rule, watchingKey } from "../queries";

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { api, unwrap } from "~/api/client";
 import { plural } from "~/format/numbers";
 import { IconButton } from "~/ui/button";
-import { Confirm } from "~/ui/dialog";
+import { Confirm } from "~/ui/dialogs/dialog";
 import { Menu, MenuItem, MenuLine } from "~/ui/menu";
 import { Time } from "~/ui/time";
 import { notify } from "~/ui/toasts";

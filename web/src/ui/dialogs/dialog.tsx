@@ -5,7 +5,7 @@
 import { AlertDialog, Dialog as Base } from "radix-ui";
 import { type ReactNode, useState } from "react";
 import { messageOf } from "~/api/problem";
-import { Button, IconButton } from "./button";
+import { Button, IconButton } from "../button";
 import { useReturnedFocus } from "./returned-focus";
 
 const BOX =
