@@ -21,7 +21,7 @@ from tapeline.errors import Invalid, NoSuchPage
 from tapeline.http import run_port
 from tapeline.http.core.services import Services
 from tapeline.http.events.protocol import EventProtocol
-from tapeline.http.run_port import NamingProtocol
+from tapeline.http.run_port import RunProtocol
 from tapeline.http.wire import body
 from tapeline.runs import heartbeat, leases
 from tapeline.runs.cluster import meeting_point, membership
@@ -74,7 +74,7 @@ def application(services: Services) -> Any:
     return run_port.application(services, Route(PATH, Leases(services).answer, methods=["POST"]))
 
 
-class NodeProtocol(NamingProtocol):
+class NodeProtocol(RunProtocol):
     longest_line = 300
 
     def __init__(

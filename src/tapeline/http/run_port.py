@@ -68,8 +68,9 @@ def application(services: Services, *more: Route) -> EventsApi:
     return EventsApi(Middleware(app, services.metrics), services)
 
 
-class NamingProtocol(EventProtocol):
-    """The first line says from whom the requests of a connection come."""
+class RunProtocol(EventProtocol):
+    """The first line says from whom the requests of a connection come. A shim writes it, before
+    anything the model sends."""
 
     longest_line = LONGEST_LINE
     _line: bytes | None = b""
@@ -77,7 +78,7 @@ class NamingProtocol(EventProtocol):
 
     def named_by(self, line: bytes) -> str | None:
         """Who that is; None ends the connection."""
-        raise NotImplementedError
+        return line.decode() if FIRST_LINE.fullmatch(line) else None
 
     def data_received(self, data: bytes) -> None:
         if self._line is not None:
@@ -92,13 +93,6 @@ class NamingProtocol(EventProtocol):
             self.is_from(client)
         if data:
             super().data_received(data)
-
-
-class RunProtocol(NamingProtocol):
-    """The shim writes that line, before anything the model sends."""
-
-    def named_by(self, line: bytes) -> str | None:
-        return line.decode() if FIRST_LINE.fullmatch(line) else None
 
 
 class NamedRunProtocol(EventProtocol):
