@@ -1,6 +1,7 @@
 """A model's folder goes to the model's user, and nothing else does."""
 
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -41,3 +42,29 @@ def test_nothing_behind_a_link_is_given(state: Path, tmp_path: Path) -> None:
     ownership.give(state, UID)
     assert {owner(tmp_path / name) for name in ("file", "folder", "linked")} == {os.geteuid()}
     assert {owner(state / name) for name in ("to-file", "to-folder")} == {UID}
+
+
+@pytest.mark.parametrize("what", ["file", "folder"])
+def test_what_goes_while_it_is_looked_at_is_no_error(tmp_path: Path, what: str) -> None:
+    for number in range(200):
+        (tmp_path / f"kept{number}").touch()
+    draft, done = tmp_path / "account.new", threading.Event()
+
+    def write() -> None:
+        while not done.is_set():
+            if what == "file":
+                draft.touch()
+                draft.rename(tmp_path / "account")
+            else:
+                draft.mkdir()
+                draft.rmdir()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for uid in range(ownership.FIRST_UID, ownership.FIRST_UID + 100):
+            assert ownership.give(tmp_path, uid) >= 200
+    finally:
+        done.set()
+        writer.join()
+    assert (tmp_path / "kept0").stat().st_uid == uid

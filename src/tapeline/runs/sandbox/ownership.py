@@ -7,7 +7,7 @@ write there. Never follows a link: the content is the model's.
 import os
 import stat
 from collections import deque
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
 
 from tapeline.runs.sandbox.foreign_copies import Parts, opened_below
@@ -22,21 +22,23 @@ def uid_of(number: int) -> int | None:
 
 def give(folder: Path, uid: int) -> int:
     """Give everything in it to a user; return how much did not belong to them. A file with other
-    names is left alone: they may be in folders of others."""
+    names is left alone: they may be in folders of others. What goes meanwhile is no error: another
+    run of the model may be writing there."""
     given = 0
     waiting: deque[Parts] = deque([()])
     while waiting:
         parts = waiting.popleft()
-        with ExitStack() as open_ones:
+        with suppress(FileNotFoundError) if parts else nullcontext(), ExitStack() as open_ones:
             opened = opened_below(open_ones, folder, parts)
             if os.fstat(opened).st_uid != uid:
                 os.fchown(opened, uid, uid)
                 given += 1
             for name in os.listdir(opened):  # noqa: PTH208 - of a descriptor
-                status = os.stat(name, dir_fd=opened, follow_symlinks=False)
-                if stat.S_ISDIR(status.st_mode):
-                    waiting.append((*parts, name))
-                elif status.st_uid != uid and status.st_nlink == 1:
-                    os.chown(name, uid, uid, dir_fd=opened, follow_symlinks=False)
-                    given += 1
+                with suppress(FileNotFoundError):
+                    status = os.stat(name, dir_fd=opened, follow_symlinks=False)
+                    if stat.S_ISDIR(status.st_mode):
+                        waiting.append((*parts, name))
+                    elif status.st_uid != uid and status.st_nlink == 1:
+                        os.chown(name, uid, uid, dir_fd=opened, follow_symlinks=False)
+                        given += 1
     return given
