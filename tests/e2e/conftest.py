@@ -17,7 +17,8 @@ from tapeline.accounts.users import User
 from tapeline.models import onboarding
 from tapeline.settings import Settings
 from tests.acceptance.conftest import first_start, shared_home
-from tests.conftest import PASSWORD, Service, running
+from tests.conftest import PASSWORD, Person, Service, running
+from tests.pushing import Model, pushing
 
 __all__ = ["first_start", "shared_home"]  # fixtures, for the tests here
 
@@ -55,9 +56,12 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
 
 
 @pytest.fixture
-def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]:
-    """No JavaScript: the pages are for everybody."""
-    return {**browser_context_args, "java_script_enabled": False}
+def browser_context_args(
+    browser_context_args: dict[str, Any], request: pytest.FixtureRequest
+) -> dict[str, Any]:
+    """Without JavaScript, unless the tests say so: the pages that need none are for everybody."""
+    is_scripted = request.node.get_closest_marker("scripted") is not None
+    return {**browser_context_args, "java_script_enabled": is_scripted}
 
 
 @pytest.fixture
@@ -69,6 +73,12 @@ def settings(sqlite_settings: Settings) -> Settings:
 def service(settings: Settings) -> Iterator[Service]:
     with running(settings) as started:
         yield started
+
+
+@pytest.fixture
+def model(service: Service, enter: Callable[[str], Person]) -> Iterator[Model]:
+    with pushing(service, enter("ada")) as made:
+        yield made
 
 
 class Site:

@@ -1,7 +1,6 @@
 """The app in a real browser, against the real command with a real model running in its sandbox."""
 
 from collections.abc import Iterator
-from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -14,18 +13,12 @@ from tests.e2e.app_stage import TRADING, Stage, pages_of
 from tests.e2e.backtesting import Candidate
 from tests.e2e.looks import holds_its_controls, is_fine
 
-pytestmark = pytest.mark.heavy
+pytestmark = [pytest.mark.heavy, pytest.mark.scripted]
 
 SLOW = 60_000  # milliseconds: a loaded machine installs and starts slowly
 OPERATOR = "operator@example.com"
 SIZE, TESTED_SIZE = "7.654321", "3.219876"  # nobody writes these by chance
 SHOWN_SIZE = "3.2199"
-
-
-@pytest.fixture
-def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]:
-    """With JavaScript, which all other pages do without."""
-    return {**browser_context_args, "java_script_enabled": True}
 
 
 @pytest.fixture(scope="module")

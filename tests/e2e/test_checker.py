@@ -3,7 +3,6 @@ of the checker, without a network."""
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -14,14 +13,9 @@ from tests.e2e.conftest import Site
 from tests.http.sharing.scene import shared
 from tests.pushing import Model, pushing
 
-pytestmark = pytest.mark.heavy
+pytestmark = [pytest.mark.heavy, pytest.mark.scripted]
 
 SLOW = 60_000  # milliseconds
-
-
-@pytest.fixture
-def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]:
-    return {**browser_context_args, "java_script_enabled": True}
 
 
 def trade(model: Model) -> None:

@@ -1,36 +1,22 @@
 """Dialogs by keyboard alone: whoever closes one goes on where they were."""
 
-from collections.abc import Callable, Iterator
-from typing import Any
-
 import msgspec
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tapeline.runs import described_hosts
 from tapeline.runs.described_hosts import Description, Node
-from tests.conftest import Person, Service
+from tests.conftest import Service
 from tests.e2e.conftest import Site
-from tests.pushing import RESULT, Model, pushing
+from tests.pushing import RESULT, Model
 
-pytestmark = pytest.mark.heavy
+pytestmark = [pytest.mark.heavy, pytest.mark.scripted]
 
 SLOW = 60_000  # milliseconds
 NODE = Node(
     address="10.0.0.2", cores=4.0, cores_free=2.5, memory=8_000_000_000,
     memory_free=6_000_000_000, confinement="bubblewrap",
 )  # fmt: skip
-
-
-@pytest.fixture
-def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]:
-    return {**browser_context_args, "java_script_enabled": True}
-
-
-@pytest.fixture
-def model(service: Service, enter: Callable[[str], Person]) -> Iterator[Model]:
-    with pushing(service, enter("ada")) as made:
-        yield made
 
 
 @pytest.fixture

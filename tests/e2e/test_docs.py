@@ -1,19 +1,11 @@
 """The documentation in a real browser: its search works, and its policy is in nobody's way."""
 
-from typing import Any
-
 import pytest
 from playwright.sync_api import ConsoleMessage, Page, expect
 
 from tests.conftest import Service
 
-pytestmark = pytest.mark.heavy
-
-
-@pytest.fixture
-def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]:
-    """Its search is a script."""
-    return {**browser_context_args, "java_script_enabled": True}
+pytestmark = [pytest.mark.heavy, pytest.mark.scripted]
 
 
 def test_a_reader_searches_and_nothing_is_blocked_or_asked_elsewhere(

@@ -1,31 +1,16 @@
 """The red button: a project is halted from its page, each model is told apart, and it goes on."""
 
-from collections.abc import Callable, Iterator
-from typing import Any
-
 import pytest
 from playwright.sync_api import expect
 
-from tests.conftest import Person, Service
 from tests.e2e.conftest import Site
 from tests.e2e.looks import is_fine
-from tests.pushing import Model, pushing
+from tests.pushing import Model
 
-pytestmark = pytest.mark.heavy
+pytestmark = [pytest.mark.heavy, pytest.mark.scripted]
 
 SLOW = 60_000  # milliseconds
 WHY = "Prices are wrong on every exchange since the maintenance of this morning"
-
-
-@pytest.fixture
-def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]:
-    return {**browser_context_args, "java_script_enabled": True}
-
-
-@pytest.fixture
-def model(service: Service, enter: Callable[[str], Person]) -> Iterator[Model]:
-    with pushing(service, enter("ada")) as made:
-        yield made
 
 
 def test_everything_of_a_project_is_halted_and_resumed(site: Site, model: Model) -> None:

@@ -1,21 +1,14 @@
 """What things are called: a project is made and named anew, and so is a model."""
 
-from typing import Any
-
 import pytest
 from playwright.sync_api import Page, expect
 
 from tapeline.accounts.users import User
 from tests.e2e.conftest import Site
 
-pytestmark = pytest.mark.heavy
+pytestmark = [pytest.mark.heavy, pytest.mark.scripted]
 
 SLOW = 60_000  # milliseconds
-
-
-@pytest.fixture
-def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]:
-    return {**browser_context_args, "java_script_enabled": True}
 
 
 def name(page: Page, called: str, description: str, button: str) -> None:

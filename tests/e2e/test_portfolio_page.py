@@ -3,7 +3,6 @@
 import random
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from typing import Any
 
 import pytest
 from playwright.sync_api import expect
@@ -13,16 +12,11 @@ from tests.e2e.conftest import Site
 from tests.e2e.looks import is_fine
 from tests.http.view.test_portfolio_api import DAY, START, Desk, mark, month
 
-pytestmark = pytest.mark.heavy
+pytestmark = [pytest.mark.heavy, pytest.mark.scripted]
 
 SLOW = 60_000  # milliseconds
 LONG = "EXTRAORDINARILY-LONG-" * 5
 ARABIC = "\u0627\u0644\u0632\u062e\u0645"
-
-
-@pytest.fixture
-def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]:
-    return {**browser_context_args, "java_script_enabled": True}
 
 
 @pytest.fixture

@@ -1,8 +1,5 @@
 """Runs that no host takes: the pages say why, and call nothing failed."""
 
-from collections.abc import Callable, Iterator
-from typing import Any
-
 import msgspec
 import pytest
 from playwright.sync_api import expect
@@ -11,27 +8,16 @@ from sqlalchemy import insert
 from tapeline.runs import described_hosts
 from tapeline.runs.described_hosts import Description
 from tapeline.store.tables.runs import runs
-from tests.conftest import Person, Service
+from tests.conftest import Service
 from tests.e2e.conftest import Site
 from tests.e2e.looks import is_fine
-from tests.pushing import Model, pushing
+from tests.pushing import Model
 from tests.watch.stored_runs import store_run
 
-pytestmark = pytest.mark.heavy
+pytestmark = [pytest.mark.heavy, pytest.mark.scripted]
 
 SLOW = 60_000  # milliseconds
 WHY = "It waits for a host with Python 3.11"
-
-
-@pytest.fixture
-def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]:
-    return {**browser_context_args, "java_script_enabled": True}
-
-
-@pytest.fixture
-def model(service: Service, enter: Callable[[str], Person]) -> Iterator[Model]:
-    with pushing(service, enter("ada")) as made:
-        yield made
 
 
 def test_a_model_and_a_backtest_say_what_they_wait_for(

@@ -1,39 +1,25 @@
 """Watching from the pages: a rule is made, fires, rings, is acknowledged, and is over."""
 
-from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
 from tapeline.settings import Settings
-from tests.conftest import Person, Service
 from tests.e2e.conftest import Site
 from tests.e2e.looks import is_fine
-from tests.pushing import Model, pushing
+from tests.pushing import Model
 from tests.receivers import http_receiver
 
-pytestmark = pytest.mark.heavy
+pytestmark = [pytest.mark.heavy, pytest.mark.scripted]
 
 SLOW = 60_000  # milliseconds
-
-
-@pytest.fixture
-def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]:
-    return {**browser_context_args, "java_script_enabled": True}
 
 
 @pytest.fixture
 def settings(sqlite_settings: Settings) -> Settings:
     """Its operator lets messages go to this machine."""
     return replace(sqlite_settings, alerts_may_reach="127.0.0.1")
-
-
-@pytest.fixture
-def model(service: Service, enter: Callable[[str], Person]) -> Iterator[Model]:
-    with pushing(service, enter("ada")) as made:
-        yield made
 
 
 def test_a_rule_is_made_fires_rings_is_acknowledged_and_is_over(site: Site, model: Model) -> None:

@@ -20,14 +20,13 @@ from threading import Lock
 
 from tapeline import settings
 from tapeline.runs.cluster import lines
+from tapeline.runs.cluster.last_words import last_words
 from tapeline.runs.node.files import LOG, SOCKET, shorten_log
 
 MODULE = "tapeline.runs.cluster.agent"
 NODE = "tapeline.runs.node"
-START_AGAIN = (
-    10.0  # seconds: it takes the lock of its folder itself, so a second one would only end
-)
-LOOK_AGAIN = 0.05
+# In seconds. It takes the lock of its folder itself, so a second one would only end.
+START_AGAIN, LOOK_AGAIN = 10.0, 0.05
 # With it, Ray ends whatever a worker has left behind, wherever it went.
 REAPS = "RAY_kill_child_processes_on_worker_exit_with_raylet_subreaper"
 REAPING = f"Ray was started with {REAPS}, so models would end with Ray. Start it without that."
@@ -57,7 +56,7 @@ class Agent:
             except (FileNotFoundError, ConnectionRefusedError):
                 self._start()
             if time.monotonic() + LOOK_AGAIN > ends:
-                raise NotThere(f"Its node process does not start. {last_line(self._folder / LOG)}")
+                raise NotThere(f"Its node process does not start. {last_words(self._folder / LOG)}")
             time.sleep(LOOK_AGAIN)
 
     def _start(self) -> None:
@@ -96,16 +95,6 @@ def connect(folder: Path) -> socket.socket:
         line.close()
         raise
     return line
-
-
-def last_line(file: Path) -> str:
-    try:
-        with file.open("rb") as log:
-            log.seek(max(0, file.stat().st_size - 2000))
-            said = [one.strip() for one in log.read().decode("utf-8", "replace").splitlines()]
-    except OSError:
-        return ""
-    return next((one for one in reversed(said) if one), "")[:400]
 
 
 def main(arguments: Sequence[str]) -> None:

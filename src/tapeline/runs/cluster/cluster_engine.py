@@ -2,11 +2,11 @@
 
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 import msgspec
 
@@ -58,9 +58,8 @@ class ClusterEngine:
         self._fetched = fetched
         self._looks = Looks(members, patience)
         self._is_closed = threading.Event()
-        self._handing_over: defaultdict[tuple[str | None, str], threading.Lock] = defaultdict(
-            threading.Lock
-        )
+        self._handing_over: WeakValueDictionary[tuple[str | None, str], threading.Lock]
+        self._handing_over, self._naming = WeakValueDictionary(), threading.Lock()
         self._avoided: dict[str, dict[str, float]] = {}
         """By run, the nodes that could not start it, and until when they are not asked again."""
 
@@ -221,7 +220,9 @@ class ClusterEngine:
     def _hand_over(self, host: str | None, archive: str) -> None:
         """In pieces, unless the node has it. One at a time: several runs of a new version begin
         together."""
-        with self._handing_over[host, archive]:
+        with self._naming:
+            turn = self._handing_over.setdefault((host, archive), threading.Lock())
+        with turn:
             if not self._members.call(host, "archive", frames.Piece(archive, 0), bool):
                 self._send(host, archive)
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from tapeline import settings
 from tapeline.errors import InvalidSetting
-from tapeline.runs.cluster.agent import last_line
 from tapeline.runs.cluster.bridge import NOT_INSTALLED, VARIABLES
+from tapeline.runs.cluster.last_words import last_words
 from tapeline.runs.cluster.membership import is_node, own_address
 from tapeline.settings import Settings
 
@@ -78,7 +78,7 @@ class Membership:
         elif self._process.poll() is not None:
             self._process = None
             self._trouble = (
-                f"Ray on this machine has ended. {self._log} says: {last_line(self._log)}"
+                f"Ray on this machine has ended. {self._log} says: {last_words(self._log)}"
             )
             self._not_before = time.monotonic() + min(LONGEST_PAUSE, 2.0**self._failures)
             self._failures += 1

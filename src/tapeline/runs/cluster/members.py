@@ -133,7 +133,10 @@ class Members:
 
     def _remember(self, there: set[str]) -> None:
         self._met = (self._met | {one.ray.id for one in self._known.values()}) & there
-        self._why_never = {id_: why for id_, why in self._why_never.items() if id_ in there}
+        self._retired &= there
+        for by_id in (self._why_never, self._being_opened):
+            for gone in by_id.keys() - there:
+                del by_id[gone]
 
     def _open(self, ray: RayNode, said: Says, opening: Opening) -> None:
         """Beside everything else, and not twice at the same time. What came of the last time is the
