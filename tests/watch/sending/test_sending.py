@@ -196,6 +196,15 @@ def test_what_models_write_is_text_and_keeps_its_lines(box: Mailbox, form: str) 
         assert found["text/plain"].decode().splitlines()[:2] == body.splitlines()[:2]
 
 
+def test_a_service_has_as_long_to_answer_as_its_message(receiver: Receiver) -> None:
+    receiver.answers.clear()
+    answering = threading.Timer(5.0, receiver.answers.set)  # later than Apprise waits by itself
+    answering.start()
+    (outcome,) = send("127.0.0.1", job(f"json://127.0.0.1:{receiver.port}/slow", "apprise"))
+    answering.join()
+    assert (outcome.arrived, len(receiver.received)) == (True, 1), outcome.message
+
+
 @pytest.mark.parametrize("path", ["endless", "packed"])
 def test_an_answer_without_end_is_not_read_to_it(receiver: Receiver, path: str) -> None:
     (outcome,) = send("127.0.0.1", job(f"json://127.0.0.1:{receiver.port}/{path}", "apprise"))

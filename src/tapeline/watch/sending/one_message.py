@@ -110,6 +110,8 @@ def _notify(job: Job, confinement: Confinement, picture: bytes | None) -> Outcom
         return Outcome(id=job.id, arrived=False, message=why)
     if job.kind == "check":
         return Outcome(id=job.id, arrived=True, message=str(service.service_name))
+    # Apprise gives up after 4 s, and what arrived nevertheless would be sent again.
+    service.socket_connect_timeout = service.socket_read_timeout = job.seconds
     if isinstance(getattr(service, "headers", None), dict):  # of mail, and of plain requests
         service.headers |= {f"X-{name}": value for name, value in _names(job).items()}
     if services.sends_requests(job.address):
