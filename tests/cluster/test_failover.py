@@ -72,8 +72,8 @@ def test_what_is_deleted_leaves_nothing_on_its_node(three: Fleet) -> None:
     assert (data / "state" / model).exists()
     said = {"projectId": project, "modelId": model}
     three.member.trader.post("/model/delete", json=said)
-    wait_for(lambda: not (data / "state" / model).exists(), 60)
-    assert not (data / "runs" / "locks" / model).exists()
+    for left in (data / "state" / model, data / "runs" / "locks" / model):
+        wait_for(lambda left=left: not left.exists())
 
 
 def test_a_frozen_node_delays_no_halt_on_the_others(three: Fleet) -> None:

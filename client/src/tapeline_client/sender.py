@@ -130,6 +130,7 @@ class Sender:
                 self._back_off()
             elif not busy:
                 self._sleep()
+        self._transport.close()  # whoever stopped it may have given up waiting
 
     def _sleep(self) -> None:
         with self._progress:
