@@ -53,9 +53,8 @@ class Rays:
         }
 
     def start_head(self) -> None:
-        self._start(
-            self.head, "--head", f"--port={PORT}", "--include-dashboard=false", "--num-cpus=0"
-        )
+        own = (f"--port={PORT}", "--include-dashboard=false", "--no-monitor", "--num-cpus=0")
+        self._start(self.head, "--head", *own)
         wait_for(lambda: self._is_up(self.head), UP)
 
     def start(
@@ -75,7 +74,8 @@ class Rays:
     ) -> subprocess.Popen[bytes]:
         (machine.folder / "output").unlink(missing_ok=True)
         own = (f"--node-ip-address={machine.address}", "--object-store-memory=80000000")
-        command = (*around, *RAY, "start", "--block", *own, *options)
+        no_logs = "--include-log-monitor=false"  # nobody reads what Ray's workers print
+        command = (*around, *RAY, "start", "--block", *own, no_logs, *options)
         return machine.start(*command, environment=self.environment)
 
     def _is_up(self, machine: Machine) -> bool:

@@ -15,6 +15,7 @@ from tests.acceptance.traders import Trader
 from tests.archives import zipped
 from tests.e2e.backtesting import DAY, Candidate
 from tests.e2e.browsing import SLOW, Pages, context, page, trader
+from tests.waiting import wait_for
 
 __all__ = ["context", "page", "trader"]  # fixtures, for the tests here
 
@@ -318,7 +319,8 @@ def test_the_browser_tells_of_a_filled_order_once_it_may(pages: Pages) -> None:
     with page.expect_response(path):
         order = {"id": "told", "symbol": "NEWS-USD", "side": "buy", "size": 2, "price": 5}
         candidate.push("/v1/live/spot-market", order | {"exchange": "simulated"})
-    page.wait_for_function("window.told.length > 0")
+    # From here: the page's policy forbids Playwright to evaluate a text there again and again.
+    wait_for(lambda: page.evaluate("window.told.length"))
     assert page.evaluate("window.told") == ["Busy: order filled: buy 2 NEWS-USD at 5.00"]
     page.get_by_role("button", name="Turn off").click()
 

@@ -155,6 +155,7 @@ def _command(address: str) -> Sequence[str]:
         *(f"--address={address}", f"--node-ip-address={own_address(address)}"),
         *("--num-cpus=0", "--num-gpus=0", f"--object-store-memory={SHARED_MEMORY}"),
         "--dashboard-agent-listen-port=0",  # another node here may have the usual one
+        "--include-log-monitor=false",  # a process for logs of workers, of which there are none
     ]
 
 
