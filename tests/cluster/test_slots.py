@@ -18,13 +18,13 @@ class Nodes:
         self.free = {"a": 2.0, "b": 2.0}
         self.held: dict[int, tuple[str, float]] = {}
         self.made = self.tried = 0
-        self.is_wrong = False
+        self.is_wrong = self.is_late = False
         self._numbers: Iterator[int] = count()
 
     def make(self, size: Size, among: Collection[str]) -> tuple[int, str] | None:
         self.tried += 1
         for node in sorted(among):
-            if self.free[node] >= size.cpu:
+            if self.free[node] >= size.cpu and not self.is_late:
                 self.free[node] -= size.cpu
                 self.made += 1
                 number = next(self._numbers)
@@ -110,6 +110,19 @@ def test_what_is_kept_makes_room_for_another_size(nodes: Nodes, slots_of: "Slots
     slots_of.release(["0", "1"])
     assert slots_of.reserve("large", LARGE, ["a", "b"]) == "a"
     assert nodes.free == {"a": 0, "b": 0}
+
+
+def test_what_was_kept_is_asked_for_until_it_is_there(
+    nodes: Nodes, slots_of: "Slots[int]", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slots, "SETTLES", 600.0)
+    for number in range(4):
+        slots_of.reserve(str(number), SMALL, ["a", "b"])
+    slots_of.release(["0", "1"])
+    nodes.is_wrong = nodes.is_late = True
+    assert {slots_of.reserve("large", LARGE, ["a"]) for _ in range(3)} == {None}
+    nodes.is_late = False
+    assert slots_of.reserve("large", LARGE, ["a"]) == "a"
 
 
 def test_what_nobody_needs_ends_after_a_while(

@@ -14,6 +14,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 KEPT = 60.0  # seconds
 DOUBTED = 60.0  # seconds in which figures that were wrong about a size are not believed
+SETTLES = 5.0  # seconds in which Ray's head may not know yet what its figures say was given back
 
 Held = TypeVar("Held")
 
@@ -51,6 +52,7 @@ class Slots(Generic[Held]):
         self._free: list[_Slot[Held]] = []
         self._refused: dict[tuple[Size, frozenset[str]], float] = {}
         """When there was no room among these nodes although the figures said so."""
+        self._given_back_at = -float("inf")
 
     def reserve(self, run: str, size: Size, among: Collection[str]) -> str | None:
         with self._turn:
@@ -84,17 +86,22 @@ class Slots(Generic[Held]):
             for run, slot in list(self._of.items()):
                 if slot.node not in alive:
                     del self._of[run]
-                    self._remove(slot.held)
+                    self._give_back(slot)
             old = time.monotonic() - KEPT
             for slot in list(self._free):
                 if slot.node not in alive or (slot.free_since or 0) < old:
                     self._free.remove(slot)
-                    self._remove(slot.held)
+                    self._give_back(slot)
 
     def _keep(self, slot: _Slot[Held]) -> None:
         slot.free_since = time.monotonic()
         self._free.append(slot)
         self._refused.clear()
+
+    def _give_back(self, slot: _Slot[Held]) -> None:
+        self._given_back_at = time.monotonic()
+        self._refused.clear()
+        self._remove(slot.held)
 
     def _kept(self, size: Size, among: Collection[str]) -> _Slot[Held] | None:
         for slot in self._free:
@@ -113,7 +120,7 @@ class Slots(Generic[Held]):
             if len(spare) > 1 and _fits(size, _sum(spare)):
                 for slot in idle[node]:  # their sizes are others, and this run needs the room
                     self._free.remove(slot)
-                    self._remove(slot.held)
+                    self._give_back(slot)
                 made = self._make(size, [node])  # Ray may need a moment: the figures tell when
                 return None if made is None else _Slot(*made, size)
         return None
@@ -123,7 +130,8 @@ class Slots(Generic[Held]):
         if now - self._refused.get(asked, -DOUBTED) < DOUBTED:
             return None
         if (made := self._make(size, among)) is None:
-            self._refused[asked] = now
+            if now - self._given_back_at > SETTLES:
+                self._refused[asked] = now
             return None
         return _Slot(*made, size)
 
