@@ -38,7 +38,7 @@ from tapeline.settings import Settings
 from tapeline.store import migrate
 from tapeline.store.backends.database import open_database
 from tapeline.store.store import Store
-from tests import cheap_passwords, examples, needs, shared_statements
+from tests import cheap_passwords, examples, needs, patient_requests, shared_statements
 
 T = TypeVar("T")
 
@@ -53,6 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     examples.THOROUGH = config.getoption("--thorough")
     cheap_passwords.use()
+    patient_requests.use()
     shared_statements.use()
     # A busy machine is slow at anything: that says nothing about the code that is tested.
     hypothesis.settings.register_profile(

@@ -11,13 +11,13 @@ import psutil
 from tests.acceptance.conftest import Home
 from tests.acceptance.traders import Trader
 from tests.receivers import http_receiver
-from tests.waiting import wait_for
+from tests.waiting import SLOW_MACHINE, wait_for
 
 SETTINGS = {"TAPELINE_ALERTS_MAY_REACH": "127.0.0.1"}
 
 
 def delivered(data: Path) -> list[bool]:
-    with sqlite3.connect(data / "tapeline.db") as connection:
+    with sqlite3.connect(data / "tapeline.db", timeout=SLOW_MACHINE) as connection:
         rows = connection.execute("select delivered_at from outbox order by made_at").fetchall()
     return [at is not None for (at,) in rows]
 
@@ -25,7 +25,7 @@ def delivered(data: Path) -> list[bool]:
 def fire(data: Path, project_id: str, channel_id: str) -> None:
     """What a rule that fires writes, in one transaction."""
     now = time.time()
-    with sqlite3.connect(data / "tapeline.db") as connection:
+    with sqlite3.connect(data / "tapeline.db", timeout=SLOW_MACHINE) as connection:
         connection.execute(
             "insert into incidents (id, project_id, subject, name, severity, spec, said, began_at,"
             " fired_at) values ('i1', ?, ?, 'Silence', 'warning', '{}', 'It is silent.', ?, ?)",

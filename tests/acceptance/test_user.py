@@ -103,7 +103,7 @@ def test_a_name_of_an_earlier_version_cannot_forge_or_hide_rows_of_the_list(
 ) -> None:
     add(shared_home, "mallory@example.com")
     before = shared_home.run("user", "list").stdout
-    with closing(sqlite3.connect(shared_home.data / "tapeline.db")) as tables:
+    with closing(sqlite3.connect(shared_home.data / "tapeline.db", timeout=SLOW_MACHINE)) as tables:
         name = "m\nforged  row\x1b[1A\x1b[2K\x9b2K\u202e"
         tables.execute("UPDATE users SET name = ? WHERE email = 'mallory@example.com'", [name])
         tables.commit()

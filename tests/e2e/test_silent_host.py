@@ -10,6 +10,7 @@ from tests import needs
 from tests.acceptance.conftest import Home, Server
 from tests.acceptance.traders import Trader, pythons
 from tests.e2e.browsing import SLOW, context, page, trader
+from tests.waiting import SLOW_MACHINE
 
 pytestmark = [pytest.mark.heavy, needs.root("needs a host where models run")]
 
@@ -31,7 +32,8 @@ def test_an_open_page_says_that_the_host_is_silent(
     page.goto(f"{server.address}/{trader.user_id}/{deployed['modelId']}/overview")
     facts = page.locator("section").filter(has=page.get_by_role("heading", name="Run", exact=True))
     expect(facts).to_contain_text("running", timeout=SLOW)
-    with closing(sqlite3.connect(server.home.data / "tapeline.db")) as database, database:
+    tables = server.home.data / "tapeline.db"
+    with closing(sqlite3.connect(tables, timeout=SLOW_MACHINE)) as database, database:
         database.execute("update runs set host = 'gone' where id = ?", [deployed["runId"]])
     expect(facts).to_contain_text("unreachable", timeout=SLOW)
     expect(facts).not_to_contain_text("running")

@@ -9,6 +9,7 @@ from tapeline.store.tables.runs import runs
 from tests import needs
 from tests.cli.conftest import Person, until
 from tests.cli.model.test_models import write_model
+from tests.waiting import SLOW_MACHINE
 
 pytestmark = [pytest.mark.heavy, needs.root("needs a host where models run")]
 
@@ -40,6 +41,7 @@ def lose(ada: Person, run: str) -> None:
     names, values = ", ".join(same), ", ".join((same | own).values())
     again = f"insert into runs ({names}) select {values} from runs where id = ?"
     end = "update runs set state = 'crashed', ended_at = started_at + 1, fence = null where id = ?"
-    with closing(sqlite3.connect(ada.server.home.data / "tapeline.db")) as database, database:
+    tables = ada.server.home.data / "tapeline.db"
+    with closing(sqlite3.connect(tables, timeout=SLOW_MACHINE)) as database, database:
         database.execute(again, [run])
         database.execute(end, [run])

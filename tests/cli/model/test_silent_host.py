@@ -9,7 +9,7 @@ import pytest
 from tests import needs
 from tests.cli.conftest import Person
 from tests.cli.model.test_models import write_model
-from tests.waiting import wait_for
+from tests.waiting import SLOW_MACHINE, wait_for
 
 pytestmark = [pytest.mark.heavy, needs.root("needs a host where models run")]
 
@@ -25,7 +25,8 @@ def test_a_silent_host_is_named_wherever_its_model_is_shown(ada: Person) -> None
     write_model(ada.at / "other", ALIVE)
     here = ada.gets("deploy", "other", "--new", "--name", "Other")["run"]["host"]
     assert "HOST" not in ada.in_terminal("ps", columns=400)[1]
-    with closing(sqlite3.connect(ada.server.home.data / "tapeline.db")) as database, database:
+    tables = ada.server.home.data / "tapeline.db"
+    with closing(sqlite3.connect(tables, timeout=SLOW_MACHINE)) as database, database:
         database.execute("update runs set host = 'gone' where id = ?", [run])
         database.execute("delete from samples where run_id = ?", [run])
         names = "run_id, at, memory, cpu"
