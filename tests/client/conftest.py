@@ -12,6 +12,7 @@ from tests.acceptance.conftest import home
 from tests.client.road import Road
 from tests.conftest import Person, Service
 from tests.pushing import Model, pushing
+from tests.waiting import SLOW_MACHINE
 
 __all__ = ["home"]
 
@@ -20,6 +21,13 @@ __all__ = ["home"]
 def settings(sqlite_settings: Settings) -> Settings:
     """The client sees no database: one of the two will do."""
     return sqlite_settings
+
+
+@pytest.fixture(autouse=True)
+def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a model may wait for by default is too short for a slow machine."""
+    for one in (Client.flush, Client.aflush, Client.close, Client.aclose):
+        monkeypatch.setattr(one, "__defaults__", (float(SLOW_MACHINE),))
 
 
 @pytest.fixture

@@ -28,6 +28,7 @@ def forever(name: str) -> None:
 
 
 def use_everything() -> None:
+    tapeline.default_client()._exit_timeout = 60.0  # a slow machine must not lose the last events
     tapeline.lifecycle(message="Trying", running=True)
     tapeline.event("number", {"decimal": decimal.Decimal("0.5"), "nan": float("nan")})
     tapeline.limit_order("ETH-USD", "sell", 2, price=3, id="1", exchange="x")

@@ -103,7 +103,7 @@ def test_what_was_set_apart_can_be_sent_by_hand(model: Model, tmp_path: Path) ->
 def test_a_file_alone_is_enough(model: Model, tmp_path: Path) -> None:
     said = {"url": model.service.address, **model.headers}
     (tmp_path / "tapeline.json").write_text(json.dumps(said))
-    script = "import tapeline_client as t\nt.log('by a file')\nassert t.flush()"
+    script = "import tapeline_client as t\nt.log('by a file')\nassert t.flush(60)"
     ended = subprocess.run(
         [sys.executable, "-c", script],
         env={"PYTHONPATH": str(CLIENT), "HOME": str(tmp_path)},

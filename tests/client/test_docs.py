@@ -21,7 +21,9 @@ def test_the_code_of_the_page_runs(model: Model, tmp_path: Path) -> None:
     blocks = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     assert len(blocks) >= 4
     script = tmp_path / "page.py"
-    script.write_text("\n".join(blocks))
+    # A slow machine must not lose the last events.
+    patience = "import tapeline_client\ntapeline_client.default_client()._exit_timeout = 60.0"
+    script.write_text("\n".join([patience, *blocks]))
     variables = environment(model.service.address, model.headers, tmp_path / "state")
     ended = subprocess.run(
         [sys.executable, str(script)], env=variables, capture_output=True, text=True, check=False,

@@ -18,6 +18,7 @@ from tapeline_client.transport import Answer, Transport, Unreachable
 
 FIRST_DELAY, LONGEST_DELAY = 0.25, 30.0
 REFUSED_DELAY = 5.0  # a person has to correct a wrong key or model
+ENDED_WITHIN = 1.0  # seconds for a thread whose connection was cut
 LOOK_AROUND = 5.0  # seconds between two looks for queues whose process died
 SYNC_SECONDS = 1.0
 SET_ASIDE = ("idempotency_key_reused", "backtest_key")  # a retry would be refused too
@@ -102,7 +103,7 @@ class Sender:
             thread.join(max(0.0, min(0.2, deadline - time.monotonic())))
             if thread.is_alive():
                 self._transport.interrupt()
-                thread.join(1.0)
+                thread.join(ENDED_WITHIN)
             if thread.is_alive():
                 return None
         # No thread can be started while the interpreter ends, so the rest is sent here.
