@@ -64,7 +64,7 @@ def test_a_check_that_fails_is_red_and_the_others_are_still_made(parts: Parts) -
 def test_a_check_that_hangs_is_red_and_is_not_begun_again(
     parts: Parts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(examination, "DEADLINE", 0.2)
+    monkeypatch.setattr(examination, "DEADLINE", 5.0)
     may_end, begun = threading.Event(), []
 
     def hang(_: Parts) -> Verdict:
@@ -81,7 +81,7 @@ def test_a_check_that_hangs_is_red_and_is_not_begun_again(
 
     for found in run(ask_twice()):
         assert [row.state for row in found.rows] == ["green", "red"]
-        assert found.rows[1].says == "The check has not ended within 0.2 s."
+        assert found.rows[1].says == "The check has not ended within 5 s."
     assert begun == [1]
 
 

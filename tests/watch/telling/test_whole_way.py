@@ -80,8 +80,8 @@ def test_a_silence_is_told_with_its_moment_and_so_is_its_end(
     mail = f"mailto://127.0.0.1:{box.port}?from=a@example.org&to=b@example.org&mode=insecure"
     add_channel(model, "mail", mail)
     trade(model)
-    rule = watching.add(model, "no-log", lasting="2s", severity="critical")
     log_line(model)
+    rule = watching.add(model, "no-log", lasting="2s", severity="critical")
     incident = watching.fires(model, rule)["incident_id"]
     wait_for(lambda: told(receiver) and box.mails)
     (first,) = told(receiver)
@@ -115,8 +115,8 @@ def test_somebody_is_called_only_if_nobody_acknowledges(model: Model, receiver: 
     def calling(after: str) -> list[Any]:
         return [{"tell": ["first"]}, {"tell": ["second"], "after": after}]
 
-    known = watching.add(model, "no-log", lasting="1s", name="known", do=calling("1h"))
     log_line(model)
+    known = watching.add(model, "no-log", lasting="1s", name="known", do=calling("1h"))
     incident = watching.fires(model, known)["incident_id"]
     assert "escalated" in messages(model, incident)
     path = f"/api/incidents/{incident}/acknowledge"
@@ -146,8 +146,8 @@ def test_a_channel_that_fails_is_shown_and_holds_up_nobody(
 ) -> None:
     add_channel(model, "broken", f"{receiver.url}/status/500")
     add_channel(model, "whole", f"{receiver.url}/whole")
-    rule = watching.add(model, "no-log", lasting="1s")
     log_line(model)
+    rule = watching.add(model, "no-log", lasting="1s")
     incident = watching.fires(model, rule)["incident_id"]
     wait_for(lambda: told(receiver, "/whole"))
     path = f"/api/projects/{model.project_id}/channels"
