@@ -42,6 +42,7 @@ def _insert(connection: Connection, found: list[Run]) -> None:
 def test_what_a_silent_host_never_started_is_given_back_and_nothing_else(
     service: Service, cast: Cast, tmp_path: Path
 ) -> None:
+    service.services.background.leads = lambda: False  # this test takes the turns itself
     store = service.store
     assert store.database.claim("well")
     store.write_now(heartbeat.beat, "well")
@@ -65,6 +66,7 @@ def test_what_a_silent_host_never_started_is_given_back_and_nothing_else(
         asyncio.run(GivingBack(store, Background(), tmp_path).turn())
         assert store.read_now(run_records.find, "never") == never, "a copy that was not released"
         turn = GivingBack(store, Background(), service.services.settings.data).turn
+        store.write_now(heartbeat.beat, "well")  # on a slow machine the first was long ago
         asyncio.run(turn())
 
         for name in ("never", "leased"):
