@@ -27,7 +27,7 @@ from tests.runs.environments.index import PackageIndex, builder, serve_packages
 from tests.runs.environments.package_bench import Bench
 
 UIDS = itertools.count(710_000 + os.getpid() % 1000 * 100)
-PATIENCE = 20.0
+PATIENCE = 120.0
 STUBBORN = """
     import signal, time
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -142,7 +142,7 @@ class Pad:
             runs=str(self.runs),
             box=Box(**made | box),
             masked=masked,
-            policy=policy or Policy(restart=False, time_limit=60.0),
+            policy=policy or Policy(restart=False, time_limit=600.0),
             unsafe=unsafe,
             lease=lease,
         )

@@ -72,8 +72,8 @@ def test_a_polite_model_says_goodbye(pad: Pad, unsafe: bool) -> None:
     launched = pad.launch(
         """
         import time
-        print("up")
         try:
+            print("up")
             time.sleep(1000)
         except KeyboardInterrupt:
             print("bye")

@@ -126,7 +126,8 @@ def test_a_state_folder_that_lost_its_owner_is_given_back_to_the_model(bench: Be
 def test_stopping_asks_first_and_nothing_is_left(bench: Bench) -> None:
     run = bench.started(
         "import subprocess, time\nsubprocess.Popen(['sleep', '600'], start_new_session=True)\n"
-        "print('here')\ntry:\n    time.sleep(600)\nexcept KeyboardInterrupt:\n    print('bye')\n"
+        "try:\n    print('here')\n    time.sleep(600)\n"
+        "except KeyboardInterrupt:\n    print('bye')\n"
     )
     bench.journal(run, until="here")
     bench.engine.stop(run)
