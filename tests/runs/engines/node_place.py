@@ -34,7 +34,7 @@ SETTINGS = {"stop_seconds": 1, "port": 8700}
 class LeaseServer:
     """Renews whatever a node asks for, in a thread of its own."""
 
-    def __init__(self, seconds: float = 6.0) -> None:
+    def __init__(self, seconds: float = 60.0) -> None:
         self.seconds = seconds
         self.refuses = False
         self.asked: list[dict[str, int]] = []

@@ -25,7 +25,7 @@ TOKEN = "0" * 64
 
 @pytest.fixture
 def api() -> Iterator[LeaseServer]:
-    made = LeaseServer(seconds=6.0)
+    made = LeaseServer(seconds=60.0)
     yield made
     made.close()
 
@@ -46,7 +46,9 @@ def in_a_loop(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., N
 def of_node(folder: Path, *where: Server) -> Renewing:
     servers = Servers("host")
     servers.set(TOKEN, where)
-    return Renewing(folder, servers, f"test-{os.getpid()}")
+    made = Renewing(folder, servers, f"test-{os.getpid()}")
+    made.seconds = 60.0  # a slow machine may take as long for an answer
+    return made
 
 
 def deadlines(made: Renewing) -> dict[str, tuple[int, float]]:
@@ -85,14 +87,14 @@ async def test_a_deadline_is_counted_from_before_the_request(
 async def test_a_node_says_what_its_longest_lease_has_left(
     api: LeaseServer, tmp_path: Path
 ) -> None:
-    made, api.seconds = of_node(tmp_path, api.where), 60.0
+    made, api.seconds = of_node(tmp_path, api.where), 600.0
     await made.grant("a", 7)
-    api.seconds = 6.0
+    api.seconds = 60.0
     await made.renew()
     await made.renew()
     assert api.left[0] == 0.0
-    assert all(55.0 < one <= 60.0 for one in api.left[-2:])
-    assert made.until("a", 7) > elapsed() + 50.0, "as its shim has it"
+    assert all(500.0 < one <= 600.0 for one in api.left[-2:])
+    assert made.until("a", 7) > elapsed() + 500.0, "as its shim has it"
 
 
 @pytest.mark.usefixtures("on_disk")
@@ -149,7 +151,7 @@ async def test_servers_that_are_gone_frozen_or_others_are_passed_by(
         made = of_node(tmp_path, gone, silent, impostor, api.where)
         began = elapsed()
         await made.grant("a", 1)
-        assert elapsed() - began < made.seconds, "in time for the lease"
+        assert elapsed() - began < made.seconds / 3, "in time for the lease"
         first = len(api.asked)
         await made.renew()
     assert len(api.asked) == first + 1
@@ -176,8 +178,8 @@ async def test_models_reach_a_server_although_others_are_cut_off(
     with listener:
         servers, began = Servers("host"), elapsed()
         servers.set(TOKEN, [silent, silent, api.where])
-        _, writer = await servers.connect("run r")
-        assert elapsed() - began < 3.0
+        _, writer = await servers.connect("run r", within=60.0)
+        assert elapsed() - began < 20.0
         writer.transport.abort()
         servers.set(TOKEN, [silent])
         with pytest.raises(NoServer):
