@@ -17,18 +17,25 @@ from tapeline.store.store import Store
 from tests.waiting import wait_for
 
 SHORT = leadership.MARGIN + 1.0
-"""Seconds that a lease lasts here."""
+"""Seconds that a lease lasts here which is to run out."""
+LONG = 3600.0
 
 
 @contextmanager
 def server(settings: Settings, name: str) -> Iterator[tuple[Store, Leader]]:
     with closing(Store(settings)) as store:
-        yield store, Leader(store, Background(), name, SHORT)
+        yield store, Leader(store, Background(), name, LONG)
 
 
 def turn(leader: Leader) -> bool:
     asyncio.run(leader.turn())
     return leader.leads
+
+
+def falls_silent(leader: Leader) -> None:
+    """Its lease, renewed for the last time, runs out soon."""
+    leader._lasts = SHORT
+    turn(leader)
 
 
 async def write_as_leader(store: Store, fact: str) -> None:
@@ -47,6 +54,7 @@ def test_one_leads_and_another_when_it_falls_silent(store: Store, settings: Sett
         lease = store.read_now(leadership.holder)
         assert lease is not None
         assert lease.holder == first.holder
+        falls_silent(first)
         wait_for(lambda: turn(second))
         assert not first.leads, "it stops believing before another can begin"
         assert not turn(first), "it does not take it back"
@@ -70,11 +78,13 @@ def test_the_term_changes_only_when_another_server_led_in_between(
     settings: Settings, store: Store
 ) -> None:
     background = Background()
-    first = Leader(store, background, "a", SHORT)
+    first = Leader(store, background, "a", LONG)
     with server(settings, "b") as (_, second):
         assert turn(first)
         before = background.term()
+        falls_silent(first)
         wait_for(lambda: not background.leads())
+        first._lasts = LONG
         assert turn(first)
         assert background.term() == before, "it was away, and nobody else led"
         first.close()
@@ -89,7 +99,6 @@ def test_the_term_changes_only_when_another_server_led_in_between(
 @pytest.mark.databases("postgresql")
 def test_a_leader_that_ends_hands_over_at_once(settings: Settings, store: Store) -> None:
     with server(settings, "a") as (_, first), server(settings, "b") as (_, second):
-        first._lasts = second._lasts = 3600.0
         assert (turn(first), turn(second)) == (True, False)
         first.close()
         assert (turn(second), turn(first)) == (True, False)
@@ -106,6 +115,7 @@ def test_a_leader_that_wakes_up_in_the_middle_of_its_work_writes_nothing(
         assert turn(first)
         asyncio.run(write_as_leader(there, "before"))
         assert written(store, "before")
+        falls_silent(first)
         wait_for(lambda: turn(second))
         with pytest.raises(LeadsNoMore):
             asyncio.run(write_as_leader(there, "after"))
@@ -120,10 +130,10 @@ def test_servers_that_ask_at_the_same_moment_are_never_both_told_yes(
 
         def both() -> int:
             def ask(connection: Connection) -> str:
-                return leadership.take(connection, first.holder, SHORT).holder
+                return leadership.take(connection, first.holder, LONG).holder
 
             def ask_too(connection: Connection) -> str:
-                return leadership.take(connection, second.holder, SHORT).holder
+                return leadership.take(connection, second.holder, LONG).holder
 
             here = one.writer.submit(ask)
             there = other.writer.submit(ask_too)

@@ -60,17 +60,21 @@ def hanging(store: Store) -> Iterator[None]:
 
 
 @pytest.mark.databases("postgresql")
-def test_reads_and_writes_are_refused_at_once_while_nothing_is_answered(store: Store) -> None:
+def test_reads_and_writes_are_refused_at_once_while_nothing_is_answered(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def ask(connection: Connection) -> int:
         return int(connection.execute(FIRST).scalar_one())
 
     with hanging(store):
         wait_for(store.pulse.is_lost)
         assert store.pulse.may_ask(), "somebody has to find out that it answers again"
+        monkeypatch.setattr(pulse, "TRIED_EVERY", 3600.0)  # that was the last one here
         with pytest.raises(StoreUnavailable, match="does not answer"):
             asyncio.run(store.read(ask))
         with pytest.raises(StoreUnavailable, match="does not answer"):
             asyncio.run(store.write(facts.put, "a", "b"))
+    monkeypatch.setattr(pulse, "SILENT_AFTER", 60.0)
     assert asyncio.run(store.read(ask)) == 1
 
 

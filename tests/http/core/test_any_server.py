@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from tapeline.accounts import limits
 from tapeline.http.core import long_answers
 from tapeline.tape.append.quotas import MEGABYTE
 from tests.conftest import Cast, Service, running
@@ -99,8 +100,9 @@ def _push(client: httpx.Client, model: Model, body: dict[str, str]) -> httpx.Res
 
 
 def test_wrong_passwords_at_one_server_delay_at_the_other(
-    service: Service, second: Service
+    service: Service, second: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(limits, "SHORTEST_WAIT", 600.0)  # none is over before all were made
     said = {"email": "guessed@example.com", "password": "wrong, and again wrong"}
     free = service.services.settings.signin_limit_account
     with service.client() as here, second.client() as there:
