@@ -16,6 +16,7 @@ from tapeline.store.migrate import migrate
 from tests.conftest import Person, Service
 from tests.pushing import ORDER, Model, pushing
 from tests.store.conftest import OwnServer
+from tests.waiting import wait_for
 
 LOG, LINE = "/v1/live/log", {"line": "x"}
 KEY = {"Idempotency-Key": "once"}
@@ -105,7 +106,7 @@ def test_events_are_refused_while_the_store_is_away_and_stored_again_after(
     model: Model, outage: Outage, anybody: httpx.Client
 ) -> None:
     model.push(LOG, LINE)
-    assert anybody.get("/readyz").status_code == 200
+    wait_for(lambda: anybody.get("/readyz").status_code == 200)
     outage.begin()
     for answer in every_way(model):
         assert answer.status_code == 503

@@ -53,6 +53,7 @@ def ask(anybody: httpx.Client) -> tuple[int, Any]:
 def test_asking_stores_nothing(
     service: Service, anybody: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(probe, "DEADLINE", 60.0)
     monkeypatch.setattr(probe, "KEPT", 0.0)
     before = service.store.read_now(everything)
     groups = service.store.writer.counts.groups
@@ -65,6 +66,7 @@ def test_asking_stores_nothing(
 def test_however_many_ask_it_is_tried_once(
     service: Service, anybody: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(probe, "DEADLINE", 60.0)
     monkeypatch.setattr(probe, "KEPT", 3600.0)
     groups = service.store.writer.counts.groups
     with ThreadPoolExecutor(20) as pool:
@@ -90,6 +92,7 @@ def test_a_writer_that_hangs_is_told_within_the_deadline(
 def test_after_an_outage_only_a_commit_is_a_proof(
     service: Service, anybody: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(probe, "DEADLINE", 60.0)
     monkeypatch.setattr(probe, "KEPT", 0.0)
     before = service.store.read_now(everything)
     writer: Any = service.store.writer

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor, as_completed, wait
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
@@ -13,12 +13,14 @@ import pytest
 from sqlalchemy import Connection, update
 
 from tapeline.accounts import keys, limits
+from tapeline.http.events.authenticator import Authenticator, Credentials
 from tapeline.models import models
 from tapeline.store.tables import core
 from tapeline.tape import tapes
 from tapeline.tape.events.kinds import BY_PATH
 from tests.conftest import Person, Service, on_both, running
 from tests.pushing import ORDER, RESULT, Model, new_key, pushing, raw_request
+from tests.waiting import wait_for
 
 LOG = "/v1/live/log"
 LINE = {"line": "x"}
@@ -292,12 +294,20 @@ def test_many_at_once_with_a_new_key_ask_who_they_are_once(
         asked.append(key_id)
         return look(connection, key_id, *more)
 
+    came, question = list[str](), Authenticator._question
+
+    def noted(self: Authenticator, credentials: Credentials, address: str) -> Any:
+        came.append(address)
+        return question(self, credentials, address)
+
     monkeypatch.setattr(tapes, "access_of_key", counted)
+    monkeypatch.setattr(Authenticator, "_question", noted)
     wrong = model.headers | {"api_pass": "wrong"}
-    for headers, status in ((wrong, 401), (model.headers, 200)):
+    for turn, (headers, status) in enumerate(((wrong, 401), (model.headers, 200)), 1):
         with ThreadPoolExecutor(10) as pool, blocked(model.service):
             sent = [pool.submit(send, model, headers) for _ in range(10)]
-            assert not wait(sent, timeout=2).done
+            wait_for(lambda turn=turn: len(came) == 10 * turn)
+            assert not any(one.done() for one in sent)
         assert {one.result().status_code for one in sent} == {status}
     assert asked == [model.headers["api_key"]] * 2
     assert model.get()["counts"] == {"log": 10}
