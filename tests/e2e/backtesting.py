@@ -71,8 +71,8 @@ class Candidate:
         token: str = self.trader.post(f"/api/models/{self.id}/shares", json=said)["token"]
         return token
 
-    def upload(self) -> None:
-        archive = zipped({"main.py": SCRIPT}, backtest_args=ARGUMENTS)
+    def upload(self, script: str = SCRIPT) -> None:
+        archive = zipped({"main.py": script}, backtest_args=ARGUMENTS)
         self.trader.post(
             "/model/upload", data={"modelId": self.id}, files={"model": ("m.zip", archive)}
         )

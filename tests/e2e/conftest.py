@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tapeline.accounts import passwords, users
 from tapeline.accounts.users import User
@@ -19,6 +19,7 @@ from tapeline.settings import Settings
 from tests.acceptance.conftest import first_start, shared_home
 from tests.conftest import PASSWORD, Person, Service, running
 from tests.pushing import Model, pushing
+from tests.waiting import SLOW_MACHINE
 
 __all__ = ["first_start", "shared_home"]  # fixtures, for the tests here
 
@@ -34,6 +35,12 @@ FLAGS = (
     "--font-render-hinting=none",  # no text is wider on one machine than on another
     "--force-color-profile=srgb",
 )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _patient() -> None:
+    """What a page is to show, a busy machine may show late."""
+    expect.set_options(timeout=SLOW_MACHINE * 1000)
 
 
 @pytest.fixture(scope="session")

@@ -22,7 +22,6 @@ NODE = Node(
 @pytest.fixture
 def page(page: Page) -> Page:
     page.set_default_timeout(SLOW)
-    expect.set_options(timeout=SLOW)
     return page
 
 

@@ -16,7 +16,6 @@ WHY = "Prices are wrong on every exchange since the maintenance of this morning"
 def test_everything_of_a_project_is_halted_and_resumed(site: Site, model: Model) -> None:
     page, project = site.page, model.project_id
     page.set_default_timeout(SLOW)
-    expect.set_options(timeout=SLOW)
     model.push("/v1/live/log", {"line": "up", "type": "info"})
     site.sign_in(path=f"/auth/signin?redirectUrl=%2F{project}")
     page.get_by_role("button", name="Halt", exact=True).click()

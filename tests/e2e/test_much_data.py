@@ -68,7 +68,6 @@ def _order(number: int) -> dict[str, Any]:
 @pytest.fixture
 def pages(page: Page, busy: Candidate) -> Pages:
     page.set_default_timeout(SLOW)
-    expect.set_options(timeout=SLOW)
     return Pages(page, busy)
 
 

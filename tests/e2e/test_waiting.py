@@ -25,7 +25,6 @@ def test_a_model_and_a_backtest_say_what_they_wait_for(
 ) -> None:
     page, project = site.page, model.project_id
     page.set_default_timeout(SLOW)
-    expect.set_options(timeout=SLOW)
     silent = Description("n3vx8qhmw2td5rfy", "shed", "1.2.3", "")
     service.store.write_now(described_hosts.describe, silent)
     live = store_run(model)

@@ -25,7 +25,6 @@ def settings(sqlite_settings: Settings) -> Settings:
 def test_a_rule_is_made_fires_rings_is_acknowledged_and_is_over(site: Site, model: Model) -> None:
     page, project = site.page, model.project_id
     page.set_default_timeout(SLOW)
-    expect.set_options(timeout=SLOW)
     for message in ("Crashed", "Running"):
         model.push("/v1/live/lifecycle", {"message": message, "running": message == "Running"})
     site.sign_in(path=f"/auth/signin?redirectUrl=%2F{project}%2Fwatching")
@@ -77,7 +76,6 @@ def test_a_rule_is_made_fires_rings_is_acknowledged_and_is_over(site: Site, mode
 def test_a_rule_is_changed_muted_and_deleted(site: Site, model: Model) -> None:
     page, project = site.page, model.project_id
     page.set_default_timeout(SLOW)
-    expect.set_options(timeout=SLOW)
     said = {"name": "Flaps", "when": "restarting", "limit": 3, "model_id": model.id}
     assert model.owner.post(f"/api/projects/{project}/rules", json=said).status_code == 200
     site.sign_in(path=f"/auth/signin?redirectUrl=%2F{project}%2Fwatching")
@@ -113,7 +111,6 @@ def test_a_rule_is_changed_muted_and_deleted(site: Site, model: Model) -> None:
 def test_a_channel_says_what_arrived_and_what_did_not(site: Site, model: Model) -> None:
     page, project = site.page, model.project_id
     page.set_default_timeout(SLOW)
-    expect.set_options(timeout=SLOW)
     site.sign_in(path=f"/auth/signin?redirectUrl=%2F{project}%2Fchannels")
     with http_receiver() as receiver:
         page.get_by_role("button", name="Add a channel").click()
@@ -145,7 +142,6 @@ def test_a_channel_says_what_arrived_and_what_did_not(site: Site, model: Model) 
 def test_an_operator_halts_everything_from_the_page_of_health(site: Site, model: Model) -> None:
     page = site.page
     page.set_default_timeout(SLOW)
-    expect.set_options(timeout=SLOW)
     model.push("/v1/live/log", {"line": "up", "type": "info"})
     site.sign_in(path="/auth/signin?redirectUrl=%2Fhealth")
     page.get_by_role("button", name="Halt everything").click()
