@@ -86,6 +86,9 @@ def test_a_line_that_nobody_could_search_is_not_taken_for_harmless(
     if what_follows == "it goes on":
         for one in some:
             one.send_signal(signal.SIGCONT)
+    else:
+        wait_for(lambda: not all(one.is_running() for one in some))  # who is asked is ended
+        monkeypatch.setattr(process, "DEADLINE", 240.0)  # its successor has libraries to load
     assert fires(model, rule)["said"] == "A line matches: boom"
 
 
