@@ -2,7 +2,8 @@
 
 Importing takes most of a command's time, and tests start hundreds. What runs is the same program in
 a process of its own: its own environment, folder, umask, descriptors, signals and exit status.
-Only the hashing of passwords is cheaper. Tests of how Python itself starts use
+Only the hashing of passwords is cheaper, and a test may have `deploy` wait longer for the first
+lines of a model, with TESTS_FIRST_LINES in its environment. Tests of how Python itself starts use
 `python -m tapeline` instead.
 
 Run as a program, this is the process that forks; tests call `start` and `run`.
@@ -243,6 +244,8 @@ def _reap(children: dict[int, int]) -> None:
 
 
 def _become(request: dict[str, Any], descriptors: list[int]) -> None:
+    from tapeline.cli.server import following
+
     for number, one in enumerate(descriptors):
         os.dup2(one, number)
         os.close(one)
@@ -254,6 +257,8 @@ def _become(request: dict[str, Any], descriptors: list[int]) -> None:
     os.environ.clear()
     os.environ.update(request["environment"])
     time.tzset()
+    if "TESTS_FIRST_LINES" in os.environ:
+        following.FIRST_LINES = float(os.environ["TESTS_FIRST_LINES"])
     sys.path[0] = request["cwd"]  # as `python -m` has it
     sys.argv[1:] = request["arguments"]
     sys.stdin = _opened(0, "r", sys.stdin)
