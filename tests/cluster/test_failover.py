@@ -96,13 +96,14 @@ def test_a_frozen_node_delays_no_halt_on_the_others(three: Fleet) -> None:
     trader.post(f"{project}/resume", json={})
     wait_until_well(three)
     heard = [last for model in others for _, last in three.witness.heard[model].values()]
-    assert max(heard) - began < 2.0
+    assert max(heard) - began < 8.0, "less than a look at a node may take"
 
 
 def test_models_live_on_while_the_only_server_is_started_anew(three: Fleet) -> None:
     model = three.deploy()
     run = three.wait_until_counted(model)
-    (who,) = three.witness.living(model)
+    heard = three.witness.heard[model]
+    who = max(heard, key=lambda one: heard[one][1])
     three.member.server.end()
     three.start_again(three.member)
     server = psutil.Process(three.member.server.process.pid)
@@ -113,7 +114,7 @@ def test_models_live_on_while_the_only_server_is_started_anew(three: Fleet) -> N
     assert time.monotonic() - began < 6.0, "nobody can renew without it, whatever Ray does"
     three.start_again(three.member)
     wait_until_well(three)
-    assert three.witness.living(model) == [who]
+    wait_for(lambda: three.witness.living(model) == [who])
     assert three.member.newest(model)["run_id"] == run
 
 
@@ -130,5 +131,5 @@ def test_models_live_on_without_the_head_of_ray_and_the_nodes_say_what_is_missin
         return all("Ray does not reach it" in one["trouble"] for one in nodes)
 
     wait_for(is_told, 120)
-    assert three.witness.is_heard(model, run)
+    wait_for(lambda: three.witness.is_heard(model, run))
     assert three.member.newest(model)["run_id"] == run

@@ -12,7 +12,9 @@ from tapeline.errors import InvalidSetting
 from tapeline.runs.cluster import agent, joining, membership
 from tapeline.runs.cluster.agent import Agent, NotThere
 from tapeline.runs.cluster.joining import Membership
+from tapeline.runs.node.files import LOG
 from tapeline.settings import Settings
+from tests.waiting import wait_for
 
 CLUSTER = Settings(
     engine="ray",
@@ -118,5 +120,9 @@ def test_a_node_process_that_does_not_start_is_quoted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TAPELINE_DATA", str(tmp_path / ("long" * 30)))
+    made = Agent("tapeline.nothing")
+    with pytest.raises(NotThere, match="does not start"):
+        made.call(b"there", 0.1)
+    wait_for(lambda: "No module named" in (made._folder / LOG).read_text())
     with pytest.raises(NotThere, match=r"does not start\. .*No module named tapeline\.nothing"):
-        Agent("tapeline.nothing").call(b"there", 4)
+        made.call(b"there", 0.1)

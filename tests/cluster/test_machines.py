@@ -76,7 +76,7 @@ def test_a_frozen_machine_wakes_up(asking: Machine, answering: Machine) -> None:
     answering.start("sh", "-c", "setsid --fork sleep 1000")
     wait_for(lambda: any(one.name() == "sleep" for one in answering.processes()))
     answering.freeze()
-    assert {one.status() for one in answering.processes()} == {"stopped"}
+    wait_for(lambda: {one.status() for one in answering.processes()} == {"stopped"})
     assert ask(asking, answering) == "silence"
     answering.thaw()
     wait_for(lambda: ask(asking, answering) == "here")
