@@ -89,7 +89,7 @@ def test_what_a_flood_was_ended_with_does_not_limit_its_next_start(pad: Pad) -> 
         sys.exit(1)
     """
     launched = pad.launch(code, policy=policy, cpu_milli=500)
-    launched.until(lambda one: one.lines().count("forked") == 2)
+    launched.until(lambda one: one.lines().count("forked") >= 2)
 
 
 def test_a_start_that_was_killed_from_outside_says_so_before_the_next(pad: Pad) -> None:

@@ -22,7 +22,10 @@ def server(settings: Settings, data: Path | None = None) -> Iterator[tuple[str, 
     database = open_database(chosen)
     try:
         name = host_identity.settle(chosen.data / "host", database.claim, database.give_back)
-        yield name, database
+        try:
+            yield name, database
+        finally:
+            database.give_back(name)  # PostgreSQL may take a while to notice a closed connection
     finally:
         database.dispose()
 
@@ -126,6 +129,7 @@ def test_a_name_is_held_again_after_the_connection_was_lost(settings: Settings) 
         assert claims is not None
         claims.close()  # as when the database is started anew
         claims.renew()
+        wait_for(lambda: not database.has_lost(name))  # as above
         other = open_database(settings)
         assert not other.claim(name)
         other.dispose()

@@ -114,7 +114,8 @@ def test_a_kill_does_not_wait_for_anybodys_grace(pad: Pad) -> None:
     begun = time.monotonic()
     shims.kill(launched.folder, launched.lock)
     assert time.monotonic() - begun < 60
-    assert launched.states("finished")[0]["outcome"] == "stopped"
+    # A shim that does not get to it within some seconds is killed itself.
+    assert [one["outcome"] for one in launched.states("finished")] in ([], ["stopped"])
 
 
 def test_children_that_hide_do_not_survive_a_stop(pad: Pad) -> None:
@@ -140,10 +141,12 @@ def test_children_that_hide_do_not_survive_a_stop(pad: Pad) -> None:
 def test_what_a_left_behind_child_wrote_last_still_arrives(pad: Pad) -> None:
     launched = pad.run("""
         import os, time
+        told, tells = os.pipe()
         if os.fork() == 0:
             os.write(1, b"last words")
+            os.write(tells, b".")
             time.sleep(1000)
-        time.sleep(0.2)
+        os.read(told, 1)
     """)
     assert launched.lines() == ["last words"]
     assert launched.states("finished")[0]["outcome"] == "exited"

@@ -128,7 +128,7 @@ def test_a_model_lives_on_while_its_network_waits_for_room(pad: Pad, room: Room)
 
 
 def test_bubblewrap_without_room_waits_until_the_time_of_the_launch_is_up(pad: Pad) -> None:
-    policy = Policy(restart=False, time_limit=1.0)
+    policy = Policy(restart=False, time_limit=4.0)
     launched = pad.run(UP, pids=1, policy=policy)
     assert len(launched.states("waiting")) == 1
     assert launched.states("finished")[0]["cause"] == "time_limit"

@@ -59,9 +59,11 @@ def test_the_disk_is_bounded(pad: Pad) -> None:
 def test_a_live_model_that_fills_the_disk_is_not_started_again(pad: Pad) -> None:
     launched = pad.run(
         """
+        import time
         for number in range(100):
             with open(f"file{number}", "wb") as file:
                 file.write(bytes(8_000_000))
+        time.sleep(1000)
         """,
         disk_mb=20,
         policy=Policy(restart=True),

@@ -16,6 +16,7 @@ import pytest
 from tapeline.runs.engines import events_port
 from tests.runs.conftest import Pad
 from tests.runs.sandbox.boxes import listening
+from tests.waiting import wait_for
 
 
 def outer_address() -> str:
@@ -28,7 +29,7 @@ def outer_address() -> str:
 REACH = """
     import socket
     try:
-        socket.create_connection(({host!r}, {port}), timeout=5)
+        socket.create_connection(({host!r}, {port}), timeout=60)
         print("reached")
     except OSError as error:
         print("not reached")
@@ -223,6 +224,7 @@ def test_a_network_that_broke_comes_back(pad: Pad) -> None:
                 os.write(1, b"reached\\n")
             except OSError:
                 os.write(1, b"broken\\n")
+                open("broken", "w").close()
             time.sleep(0.05)
     """
     with listening(socket.AF_INET, (host, 0)) as (_, port):
@@ -231,7 +233,12 @@ def test_a_network_that_broke_comes_back(pad: Pad) -> None:
         )
         launched.until_line("reached")
         names = {Path(f"/proc/{one}/comm").read_text(): one for one in launched.members()}
+        broken = launched.folder / "work" / "broken"
+        broken.unlink(missing_ok=True)  # it may have tried before its network was up
+        os.kill(launched.shim_pid(), signal.SIGSTOP)  # else it may mend it before the model sees it
         os.kill(names["slirp4netns\n"], signal.SIGKILL)
+        wait_for(broken.exists)
+        os.kill(launched.shim_pid(), signal.SIGCONT)
         launched.until_line("broken")
         before = len(launched.lines())
         launched.until(lambda one: "reached" in one.lines()[before:])
