@@ -16,7 +16,7 @@ from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.heavy, needs.root("needs a host where models run")]
 
-SETTINGS = {"TAPELINE_PYTHONS": pythons()[0].path, "TAPELINE_STOP_SECONDS": "2"}
+SETTINGS = {"TAPELINE_PYTHONS": pythons()[0].path, "TAPELINE_STOP_SECONDS": "6"}
 POLITE = (
     "import time\ntry:\n    print('up', flush=True)\n    time.sleep(1000)\n"
     "finally:\n    print('bye', flush=True)\n"

@@ -22,7 +22,7 @@ pytestmark = [
     needs.root("needs a host where models run"),
 ]
 
-SETTINGS = {"TAPELINE_PYTHONS": pythons()[0].path, "TAPELINE_STOP_SECONDS": "2"}
+SETTINGS = {"TAPELINE_PYTHONS": pythons()[0].path, "TAPELINE_STOP_SECONDS": "4"}
 ALIVE = "import time\nprint('up', flush=True)\nwhile True:\n    time.sleep(0.1)\n"
 POLITE = (
     "import time\ntry:\n    print('up', flush=True)\n    time.sleep(1000)\n"

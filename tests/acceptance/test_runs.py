@@ -22,7 +22,7 @@ FOREVER = "import time\nprint('here', flush=True)\nwhile True: time.sleep(0.1)\n
 @pytest.fixture(scope="module")
 def server(shared_home: Home) -> Iterator[Server]:
     everywhere = ",".join(one.path for one in pythons())
-    server = shared_home.up(TAPELINE_PYTHONS=everywhere, TAPELINE_STOP_SECONDS="2")
+    server = shared_home.up(TAPELINE_PYTHONS=everywhere, TAPELINE_STOP_SECONDS="30")
     yield server
     server.end()
 
@@ -413,6 +413,7 @@ def screener(trader: Trader) -> dict[str, Any]:
     """Deployed before any other test, so that its minute passes while they run."""
     script = "import time\nprint('screened', flush=True)\n"
     archive = zipped({"main.py": script}, type="screener", screener={"schedule": "* * * * *"})
+    wait_for(lambda: time.time() % 60 < 40)  # its minute must not begin before we have looked
     deployed = trader.deploy("", archive=archive, type="screener")
     waiting = trader.run(deployed["modelId"], deployed["runId"])
     assert (waiting["kind"], waiting["state"]) == ("screener", "pending")

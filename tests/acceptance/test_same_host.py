@@ -45,7 +45,7 @@ def test_a_copied_data_folder_is_another_host_beside_its_original_and_a_third(
     member = Member(copy, first.trader, first.database)
     wait_for(lambda: len(first.hosts()) == 3)
     assert len({first.name, second.name, member.name}) == 3
-    assert {one["state"] for one in first.hosts().values()} == {"well"}
+    wait_for(lambda: {one["state"] for one in first.hosts().values()} == {"well"})
 
 
 def test_a_server_with_the_name_of_one_that_runs_does_not_start(
@@ -60,7 +60,7 @@ def test_a_server_with_the_name_of_one_that_runs_does_not_start(
     assert refused.returncode != 0
     said = " ".join(refused.stderr.split())
     assert f"Another server runs as this host ({name}) on this database." in said
-    assert pair[1].hosts()[name]["state"] == "well"
+    wait_for(lambda: pair[1].hosts()[name]["state"] == "well")
 
 
 def test_a_server_whose_clock_is_an_hour_ahead_leads_and_keeps_schedules(
@@ -78,7 +78,7 @@ def test_a_server_whose_clock_is_an_hour_ahead_leads_and_keeps_schedules(
     try:
         wait_for(lambda: len(first.hosts()) == 3)
         for one in (first, wrong):
-            assert {state["state"] for state in one.hosts().values()} == {"well"}
+            wait_for(lambda one=one: {it["state"] for it in one.hosts().values()} == {"well"})
         after = wrong.trader.deploy("", archive=SCREENER)["modelId"]
         for model in (before, after):
             assert abs(first.newest(model)["next_run_at"] - time.time()) < HOUR / 2

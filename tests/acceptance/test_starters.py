@@ -15,7 +15,7 @@ from tests.waiting import wait_for
 
 pytestmark = pytest.mark.heavy
 
-SETTINGS = {"TAPELINE_PYTHONS": pythons()[0].path, "TAPELINE_STOP_SECONDS": "5"}
+SETTINGS = {"TAPELINE_PYTHONS": pythons()[0].path, "TAPELINE_STOP_SECONDS": "30"}
 
 
 @pytest.fixture

@@ -78,6 +78,7 @@ def test_a_model_that_was_killed_with_its_server_ended_when_it_was_last_alive(
     wait_for(lambda: pair[0].trader.run(model, run)["state"] == "running")
     where = pair[0].trader.run(model, run)["host"]
     holder, other = sorted(pair, key=lambda one: one.name != where)
+    before = time.time()
     holder.server.end(signal.SIGKILL)
     kill_shim(holder.server.home.data / "runs" / run / "shim.json")
     killed = time.time()
@@ -86,7 +87,7 @@ def test_a_model_that_was_killed_with_its_server_ended_when_it_was_last_alive(
     up_again(holder)
     ended = other.trader.wait_for_end(deployed)
     assert ended["state"] == "crashed"
-    assert killed - WATCHED_EVERY - 1.0 < ended["ended_at"] <= killed
+    assert before - WATCHED_EVERY - 5.0 < ended["ended_at"] <= killed
 
 
 def test_a_run_that_was_declared_gone_gets_its_true_end_when_its_host_is_back(
