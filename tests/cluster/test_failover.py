@@ -14,6 +14,9 @@ from tests.waiting import wait_for
 pytestmark = MACHINES
 
 
+LEASE = 15  # seconds; a server that starts on a busy machine takes longer than the usual ones
+
+
 @pytest.fixture(scope="module")
 def three(tmp_path_factory: pytest.TempPathFactory, postgres_server: str) -> Iterator[Fleet]:
     folder = tmp_path_factory.mktemp("fleet")
@@ -21,6 +24,7 @@ def three(tmp_path_factory: pytest.TempPathFactory, postgres_server: str) -> Ite
         folder,
         postgres_server,
         nodes=3,
+        TAPELINE_LEASE_SECONDS=str(LEASE),
         TAPELINE_BACKTEST_SLOTS="1",
         TAPELINE_BACKTEST_PLANS="huge=900000/900000",
     ) as made:
@@ -41,7 +45,7 @@ def test_models_of_a_node_that_is_cut_off_go_on_elsewhere_and_never_twice(three:
     lost.cut()
     try:
         for model in theirs:
-            wait_for(lambda model=model: len(three.witness.runs(model)) == 2, 60)
+            wait_for(lambda model=model: len(three.witness.runs(model)) == 2, 120)
     finally:
         lost.mend()
     assert not three.witness.overlaps()
@@ -111,7 +115,7 @@ def test_models_live_on_while_the_only_server_is_started_anew(three: Fleet) -> N
     time.sleep(1.0)
     began = time.monotonic()
     three.member.server.end()
-    assert time.monotonic() - began < 6.0, "nobody can renew without it, whatever Ray does"
+    assert time.monotonic() - began < LEASE - 3, "nobody can renew without it, whatever Ray does"
     three.start_again(three.member)
     wait_until_well(three)
     wait_for(lambda: three.witness.living(model) == [who])
