@@ -15,22 +15,21 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 # Who may import whom. A room that is not listed here does not exist.
 FOUNDATION = {
-    "", "background", "brief_threads", "buckets", "certificates", "clock", "descriptors", "errors",
+    "", "background", "buckets", "certificates", "clock", "descriptors", "errors",
     "fair_line", "fair_threads", "figures", "host_faults", "ids", "leading", "lifetime", "logs",
     "memory", "moments", "polling", "private_files", "problems", "recently_used", "settings",
-    "setting_kinds", "setting_rows", "terminal_text", "tracing", "turns", "typed_commands",
-    "zones",
+    "setting_kinds", "setting_rows", "terminal_text", "thread_pools", "tracing", "turns",
+    "typed_commands", "zones",
 }  # fmt: skip
 ARROWS: dict[str, set[str]] = {
     "background": {"errors", "fair_line", "leading", "logs", "turns"},
-    "brief_threads": {"background"},
     "buckets": set(),
     "certificates": set(),
     "clock": {"logs"},
     "descriptors": {"host_faults"},
     "errors": {"problems"},
     "fair_line": set(),
-    "fair_threads": {"background", "fair_line", "turns"},
+    "fair_threads": {"fair_line", "thread_pools", "turns"},
     "figures": set(),
     "problems": set(),
     "host_faults": {"errors"},
@@ -45,6 +44,7 @@ ARROWS: dict[str, set[str]] = {
     "recently_used": set(),
     "setting_kinds": set(),
     "terminal_text": set(),
+    "thread_pools": set(),
     "tracing": set(),
     "turns": {"fair_line"},
     "typed_commands": {"settings"},

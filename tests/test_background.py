@@ -10,7 +10,7 @@ from contextlib import suppress
 import pytest
 
 from tapeline import descriptors
-from tapeline.background import LONGEST_PAUSE, Background, State, pause_after, threads
+from tapeline.background import LONGEST_PAUSE, Background, State, pause_after
 from tapeline.errors import StoreUnavailable
 from tests.conftest import run
 
@@ -266,13 +266,6 @@ def test_a_thread_outlives_what_its_turn_raises_and_ends_with_the_service() -> N
 def test_some_descriptors_are_kept_from_connections() -> None:
     most = descriptors.raise_limit()
     assert 0 < descriptors.for_connections() <= most - min(descriptors.RESERVE, most // 2)
-
-
-def test_a_pool_has_all_its_threads_before_a_shortage_of_them() -> None:
-    pool = threads(3, "early")
-    assert len([one for one in threading.enumerate() if one.name.startswith("early")]) == 3
-    assert list(pool.map(abs, [-1, -2, -3, -4])) == [1, 2, 3, 4]
-    pool.shutdown()
 
 
 def test_the_refusal_of_somebody_else_is_one_line_with_its_reason(

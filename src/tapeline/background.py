@@ -7,7 +7,6 @@ that grows with every failure in a row. A deadline reveals a turn that hangs.
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -360,19 +359,6 @@ class Background:
             for name in overdue - late.keys():
                 log.info("work_in_time_again", work=name)
             overdue = set(late)
-
-
-def threads(count: int, name: str) -> ThreadPoolExecutor:
-    """A pool whose threads all exist from the start. A pool that starts them on demand fails when
-    the machine has no room for one, with the work already in its queue."""
-    pool = ThreadPoolExecutor(count, thread_name_prefix=name)
-    all_exist = threading.Event()
-    try:
-        for _ in range(count):
-            pool.submit(all_exist.wait)
-    finally:
-        all_exist.set()
-    return pool
 
 
 def pause_after(failures: int, every: float) -> float:

@@ -12,8 +12,8 @@ from contextvars import ContextVar
 from time import monotonic
 from typing import Any, TypeVar
 
-from tapeline.background import threads
 from tapeline.fair_line import Owner
+from tapeline.thread_pools import threads
 from tapeline.turns import Turns, sender
 
 T = TypeVar("T")

@@ -11,13 +11,13 @@ from sqlalchemy import Connection, select
 
 from tapeline import __version__
 from tapeline.background import Background
-from tapeline.brief_threads import briefly
 from tapeline.runs.described_hosts import Description, describe
 from tapeline.store import facts
 from tapeline.store.backends import common_time
 from tapeline.store.backends.database import Database
 from tapeline.store.store import Store
 from tapeline.store.tables.runs import hosts
+from tapeline.thread_pools import briefly
 
 EVERY, WITHIN = 2.0, 15.0  # seconds
 SILENT_AFTER = 7.0

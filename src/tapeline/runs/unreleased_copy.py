@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable, Collection
 from pathlib import Path
 from typing import Protocol
 
-from tapeline.brief_threads import briefly
 from tapeline.logs import Log
 from tapeline.runs import host_identity
 from tapeline.runs import run as run_records
@@ -19,6 +18,7 @@ from tapeline.runs.holding import holds
 from tapeline.runs.journals.meaning import RunUpdate
 from tapeline.runs.run import Run
 from tapeline.store.store import Store
+from tapeline.thread_pools import briefly
 
 log = Log(__name__)
 

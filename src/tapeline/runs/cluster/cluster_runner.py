@@ -5,13 +5,11 @@ Every server can do it, and the one that leads does: it alone talks to Ray and t
 
 import asyncio
 import time
-from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple, ParamSpec, TypeVar
+from typing import NamedTuple
 
 import msgspec
 
-from tapeline.background import threads
 from tapeline.errors import Problem
 from tapeline.logs import Log
 from tapeline.runs import described_hosts, host_identity, one_installation, unreleased_copy
@@ -40,11 +38,9 @@ from tapeline.runs.upkeep.forgetting import Forgetting
 from tapeline.runs.upkeep.giving_back import GivingBack
 from tapeline.store.blobs import Blobs
 from tapeline.store.leadership import Leader
+from tapeline.thread_pools import in_thread, threads
 
 log = Log(__name__)
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 REFRESHED_EVERY, WITHIN = 2.0, 150.0  # seconds
 MISSED_FOR = 10.0  # seconds without an answer of a node until that is told
@@ -93,6 +89,7 @@ class ClusterRunner:
         self._membership = Membership(settings.ray_address, settings.data)
         self.host_name = self._named()
         holds.mark_elsewhere(settings.data, are_elsewhere=True)
+        # Of its own: nobody else must wait when Ray does not answer.
         self._threads = threads(4, "cluster")
         self._carrier = Bridge(settings.ray_address, settings.data)
         self._members = Members(self._carrier, self._opening, lambda: self._leader.term)
@@ -193,13 +190,8 @@ class ClusterRunner:
 
     # The nodes
 
-    async def _in_thread(self, act: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Apart from all others, which must not wait when Ray does not answer."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, partial(act, *args, **kwargs))
-
     async def _stay_member(self) -> None:
-        await self._in_thread(self._membership.look)
+        await in_thread(self._threads, self._membership.look)
 
     async def _turn(self) -> None:
         if not self._leads() or self._copy.is_one:
@@ -209,7 +201,7 @@ class ClusterRunner:
             meeting_point.published, self._means.store.database
         )
         try:
-            await self._in_thread(self._members.refresh, self._work)
+            await in_thread(self._threads, self._members.refresh, self._work)
             self._met |= dict.fromkeys(self._members.all(), time.monotonic())
         finally:  # without Ray's head it fails as a whole
             await self._tell_of_unmet()
@@ -236,19 +228,19 @@ class ClusterRunner:
         """Ray knows how much room the models take, and none for those that have ended."""
         store = self._means.store
         launched = await store.read(run_records.launched_on, *names)
-        rooms = await self._in_thread(self._engine.keep_rooms, launched)
+        rooms = await in_thread(self._threads, self._engine.keep_rooms, launched)
         if over := rooms - await store.read(run_records.open_among, rooms):
-            await self._in_thread(self._engine.give_back, over)
+            await in_thread(self._threads, self._engine.give_back, over)
 
     async def _clear_remains(self) -> None:
         """The files of deleted models, on every node that answers."""
         for name in self._members.all():
             ask = partial(self._members.call, name)
             try:
-                remains = await self._in_thread(ask, "remains", None, Remains)
+                remains = await in_thread(self._threads, ask, "remains", None, Remains)
                 doomed = await self._means.store.read(model_files.doomed, remains)
                 if doomed != Doomed():
-                    await self._in_thread(ask, "discard", doomed, type(None))
+                    await in_thread(self._threads, ask, "discard", doomed, type(None))
             except Problem as error:
                 self._work.note(error, f"node {name}", is_ours=False)
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from tapeline.background import threads
 from tapeline.runs.cluster.members import Members
 from tapeline.runs.engines.engine import NotSeenYet
 from tapeline.runs.node import frames
 from tapeline.runs.node.frames import Seen
 from tapeline.runs.run import Run
+from tapeline.thread_pools import threads
 
 PATIENCE = 0.5  # seconds that a turn waits for those that it asks
 ANSWERED_WITHIN = 10.0  # seconds

@@ -10,12 +10,13 @@ from typing import Protocol, TypeVar
 import msgspec
 
 from tapeline import __version__
-from tapeline.background import Work, threads
+from tapeline.background import Work
 from tapeline.errors import Problem
 from tapeline.logs import Log
 from tapeline.runs.cluster.bridge import CannotReach, NoAnswer, RayNode
 from tapeline.runs.node import frames, sealing
 from tapeline.runs.node.frames import Opening, Says
+from tapeline.thread_pools import threads
 
 log = Log(__name__)
 

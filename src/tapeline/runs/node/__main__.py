@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from tapeline import descriptors, logs, settings
-from tapeline.background import Background, threads
+from tapeline.background import Background
 from tapeline.errors import Unavailable
 from tapeline.ids import new_id
 from tapeline.logs import Log
@@ -28,6 +28,7 @@ from tapeline.runs.engines.shim_spawner import SHIM_SPAWNER
 from tapeline.runs.node import files, frames
 from tapeline.runs.node.forwarding import Forwarding
 from tapeline.runs.node.work import NodeWork
+from tapeline.thread_pools import in_thread, threads
 
 log = Log(__name__)
 
@@ -156,7 +157,7 @@ async def _answer(
         (length,) = struct.unpack(">I", await reader.readexactly(frames.LENGTH_BYTES))
         if length <= frames.LARGEST:
             frame = await reader.readexactly(length)
-            said = await asyncio.get_running_loop().run_in_executor(pool, work.answer, frame)
+            said = await in_thread(pool, work.answer, frame)
             writer.write(struct.pack(">I", len(said)) + said)
             await writer.drain()
     except (OSError, asyncio.IncompleteReadError):

@@ -30,6 +30,7 @@ from tapeline.runs.supervision.installations import Installations
 from tapeline.runs.supervision.supervisor import Action, Seen
 from tapeline.store.encryption import Cipher
 from tapeline.store.store import Store
+from tapeline.thread_pools import in_thread
 
 log = Log(__name__)
 
@@ -117,12 +118,12 @@ class CarryingOut:
             case supervisor.Stop():
                 self.memory.stopping[run.id] = time.monotonic()
                 await self._update(run, lambda update: _stopping(update, run, on_hold))
-                await self._in_thread(self._engine.stop, run)
+                await in_thread(self._pool, self._engine.stop, run)
             case supervisor.Cancel():
                 self.memory.stopping[run.id] = time.monotonic()
                 self._installations.cancel(run.id)
             case supervisor.Kill():
-                await self._in_thread(lambda: self._engine.stop(run, now=True))
+                await in_thread(self._pool, lambda: self._engine.stop(run, now=True))
             case supervisor.Move():
                 await self._store.write(desired.succeed, run)
             case supervisor.Replace(successor=successor):
@@ -146,7 +147,7 @@ class CarryingOut:
         try:
             prepared = await self._installations.prepare(job, progress)
         except CannotInstall as error:
-            await self._in_thread(progress.because, error.message)
+            await in_thread(self._pool, progress.because, error.message)
             memory.stopping.pop(run.id, None)
             if not progress.is_cancelled():
                 memory.problems[run.id] = error.message
@@ -163,7 +164,7 @@ class CarryingOut:
         memory = self.memory
         ready = memory.ready[run.id]
         # Once more: an operator may have put it on hold since this turn began.
-        if holds.covers(await self._in_thread(self._server_holds.all), run.lock_name):
+        if holds.covers(await in_thread(self._pool, self._server_holds.all), run.lock_name):
             return
         memory.stopping.pop(run.id, None)  # that was the launch before
         launched = run
@@ -181,7 +182,9 @@ class CarryingOut:
                     memory.ready.pop(run.id, None)
                 return
             launched, given = raised
-            await self._in_thread(self._engine.start, launching.of(ready.job, launched), given)
+            await in_thread(
+                self._pool, self._engine.start, launching.of(ready.job, launched), given
+            )
         except CannotLaunchNow as error:
             # The host's fault: it is retried without a limit, and does not count as a crash.
             await self._store.write(launching.withdraw, launched)
@@ -233,9 +236,6 @@ class CarryingOut:
 
     async def _update(self, run: Run, fill: Callable[[RunUpdate], None]) -> None:
         await self._collector.update(run.id, fill)
-
-    async def _in_thread(self, act: Callable[..., T], *args: Any) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._pool, act, *args)
 
 
 def _stopping(update: RunUpdate, run: Run, hold: Hold | None) -> None:

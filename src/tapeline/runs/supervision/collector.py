@@ -8,7 +8,7 @@ from collections.abc import Callable
 import msgspec
 from sqlalchemy import Connection
 
-from tapeline.background import Background, threads
+from tapeline.background import Background
 from tapeline.errors import Invalid, NoSuchModel, Unavailable
 from tapeline.fair_line import Owner
 from tapeline.logs import Log
@@ -27,6 +27,7 @@ from tapeline.tape.append.appending import Appender
 from tapeline.tape.append.quotas import Quotas
 from tapeline.tape.append.watchers import Watchers
 from tapeline.tape.backtest_results.staging import Stage, Staging
+from tapeline.thread_pools import in_thread, threads
 
 log = Log(__name__)
 
@@ -204,9 +205,7 @@ class Collector:
         return msgspec.structs.replace(chunk, records=states, over=size)
 
     async def _read(self, run: Run, limit_bytes: int) -> Chunk:
-        return await asyncio.get_running_loop().run_in_executor(
-            self._threads, self._engine.read, run, run.journal, limit_bytes
-        )
+        return await in_thread(self._threads, self._engine.read, run, run.journal, limit_bytes)
 
     async def _report_trouble(self, run: Run, trouble: str) -> None:
         """Once, and again after a restart: its output in between is not on the tape."""

@@ -8,10 +8,9 @@ import asyncio
 import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from tapeline.background import Background, cause_of, pause_after, threads
+from tapeline.background import Background, cause_of, pause_after
 from tapeline.errors import Problem
 from tapeline.leading import LeadsNoMore
 from tapeline.logs import Log
@@ -31,6 +30,7 @@ from tapeline.runs.supervision.supervisor import View
 from tapeline.runs.unreleased_copy import Copy
 from tapeline.store.encryption import Cipher
 from tapeline.store.store import Store
+from tapeline.thread_pools import in_thread, threads
 
 log = Log(__name__)
 
@@ -120,12 +120,12 @@ class Executor:
         if self._copy is not None and self._copy.is_one:
             return
         runs = await self._launched()
-        await self._each(runs, lambda run: self._in_thread(self._engine.stop, run))
+        await self._each(runs, lambda run: in_thread(self._threads, self._engine.stop, run))
         deadline = time.monotonic() + self._grace + supervisor.STUBBORN_AFTER
         while runs and time.monotonic() < deadline:
             await asyncio.sleep(0.05)
             try:
-                found = await self._in_thread(self._engine.look, runs)
+                found = await in_thread(self._threads, self._engine.look, runs)
             except OSError as error:
                 self._runs.note(error)  # nothing can be seen; the next start finds them
                 break
@@ -144,7 +144,7 @@ class Executor:
             return
         self._forget_earlier_term()
         self.installations.rotate()
-        self._holds = await self._in_thread(self._server_holds.all, pool=self._looking)
+        self._holds = await in_thread(self._looking, self._server_holds.all)
         if self._copy is not None and await self._copy.leaves_runs_alone(self._holds):
             return
         # A run that is being started may be seen without a lock below, and be up before we decide:
@@ -187,9 +187,7 @@ class Executor:
 
     async def _place(self, runs: list[Run]) -> None:
         """Last of all: to find a host for a new run may take longer than anything about others."""
-        placed = await self._in_thread(
-            self._engine.place, runs, self._known.drained, pool=self._looking
-        )
+        placed = await in_thread(self._looking, self._engine.place, runs, self._known.drained)
         for run in runs:
             if host := placed.get(run.id):
                 self._begin_preparing(run, host)
@@ -203,7 +201,7 @@ class Executor:
             if await self._store.write(desired.stop_here, name, why):
                 log.info("stop_recorded", stopped=name, why=why)
             try:
-                await self._in_thread(self._server_holds.lift, name)
+                await in_thread(self._threads, self._server_holds.lift, name)
             except OSError as error:  # it stays stopped, and all others are supervised
                 self._runs.note(error, name)
 
@@ -214,7 +212,7 @@ class Executor:
             for name in held.keys() - {holds.ALL}:
                 is_new |= await self._store.write(desired.stop_here, name, held[name].why)
                 try:
-                    await self._in_thread(self._engine.lift, host, name)
+                    await in_thread(self._threads, self._engine.lift, host, name)
                 except Problem as error:  # the next look finds it again
                     self._runs.note(error, name)
             begun = any(run.host == host and run.desired == "running" for run in runs)
@@ -279,7 +277,7 @@ class Executor:
         failed."""
         hosts = self._engine.hosts()
         ours = [run for run in runs if run.host in hosts]
-        found = await self._in_thread(self._engine.look, ours, pool=self._looking)
+        found = await in_thread(self._looking, self._engine.look, ours)
         self._unseen = {
             run_id: error
             for run_id, error in found.unknown.items()
@@ -304,7 +302,7 @@ class Executor:
 
     async def _clear(self, host: str, run_id: str) -> None:
         if await late_endings.are_stored(self._store, self._engine, self._collector, host, run_id):
-            await self._in_thread(self._engine.clear, host, run_id)
+            await in_thread(self._threads, self._engine.clear, host, run_id)
 
     def _forget(self, run_id: str) -> None:
         self._acts.memory.forget(run_id)
@@ -344,9 +342,3 @@ class Executor:
         for run, error in zip(runs, ended, strict=True):
             if isinstance(error, Exception):
                 self._runs.note(error, run.id)
-
-    async def _in_thread(
-        self, act: Callable[..., T], *args: Any, pool: ThreadPoolExecutor | None = None
-    ) -> T:
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(pool or self._threads, act, *args)

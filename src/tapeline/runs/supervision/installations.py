@@ -5,18 +5,17 @@ ever: an installation that had its slice of time begins again later (`install_pl
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from itertools import count
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from tapeline.background import threads
 from tapeline.errors import CannotInstall
 from tapeline.runs.engines.engine import Engine, Job, NeedsInstalling, Prepared
 from tapeline.runs.engines.installing import STOPPED
 from tapeline.runs.supervision.install_places import InstallPlaces, Queue
 from tapeline.runs.supervision.install_progress import InstallProgress
+from tapeline.thread_pools import in_thread, threads
 
 T = TypeVar("T")
 
@@ -35,10 +34,10 @@ class Installations:
         run_id = job.run.id
         self._under_way[run_id] = progress
         try:
-            return await self._in_thread(self._quick, self._engine.prepare, job, None)
+            return await in_thread(self._quick, self._engine.prepare, job, None)
         except NeedsInstalling as needed:
             if needed.at_once:
-                return await self._in_thread(self._quick, self._engine.prepare, job, progress)
+                return await in_thread(self._quick, self._engine.prepare, job, progress)
             return await self._install(job, progress)
         finally:
             del self._under_way[run_id]
@@ -68,7 +67,7 @@ class Installations:
         for slices in count():
             try:
                 async with self._place(job, progress, slices):
-                    return await self._in_thread(self._slow, self._engine.prepare, job, progress)
+                    return await in_thread(self._slow, self._engine.prepare, job, progress)
             except CannotInstall:
                 if not progress.begins_again():
                     raise
@@ -82,7 +81,7 @@ class Installations:
             self._places.ask(run_id, job.project_id, job.tenant, slices)
             self._admit()
             if slices or not admitted.is_set():
-                await self._in_thread(self._quick, progress.waiting, slices)
+                await in_thread(self._quick, progress.waiting, slices)
                 await admitted.wait()
             if progress.is_cancelled():
                 raise CannotInstall(STOPPED)
@@ -95,6 +94,3 @@ class Installations:
     def _admit(self) -> None:
         for run_id in self._places.admit():
             self._waiting[run_id].set()
-
-    async def _in_thread(self, pool: ThreadPoolExecutor, act: Callable[..., T], *args: Any) -> T:
-        return await asyncio.get_running_loop().run_in_executor(pool, act, *args)

@@ -8,7 +8,7 @@ import asyncio
 import sqlite3
 from pathlib import Path
 
-from tapeline.background import threads
+from tapeline.thread_pools import threads
 
 
 class LogCopier:

@@ -1,9 +1,16 @@
-"""What takes a moment does not wait behind what takes long."""
+"""Pools have all their threads at once, and what is brief does not wait behind what takes long."""
 
 import asyncio
 import threading
 
-from tapeline.brief_threads import briefly
+from tapeline.thread_pools import briefly, threads
+
+
+def test_a_pool_has_all_its_threads_before_a_shortage_of_them() -> None:
+    pool = threads(3, "early")
+    assert len([one for one in threading.enumerate() if one.name.startswith("early")]) == 3
+    assert list(pool.map(abs, [-1, -2, -3, -4])) == [1, 2, 3, 4]
+    pool.shutdown()
 
 
 def test_threads_that_wait_for_another_machine_delay_nothing_brief() -> None:
