@@ -231,6 +231,9 @@ class Settings:
     quota_total: int = _row(
         20, whole(1, 1_000_000), "Gigabytes that a model's tape may hold in total."
     )
+    quota_archives: int = _row(
+        20, whole(1, 1_000_000), "Gigabytes that the archives of a project's versions may hold."
+    )
     bars_days: int = _row(
         400,
         whole(0, 100_000),

@@ -16,7 +16,7 @@ from tapeline.store.blobs import GRACE, Blobs
 from tapeline.store.store import Store
 from tests.conftest import run
 
-OFFER = Offer(plans.offered(Settings(), "live"), ["3.12", "3.9"])
+OFFER = Offer(plans.offered(Settings(), "live"), ["3.12", "3.9"], 20)
 
 
 @pytest.fixture
@@ -28,11 +28,17 @@ def ada(store: Store) -> Actor:
 
 
 def upload(
-    store: Store, actor: Actor, wish: Wish, manifest: Manifest | None = None, blob: str = "b"
+    store: Store,
+    actor: Actor,
+    wish: Wish,
+    manifest: Manifest | None = None,
+    blob: str = "b",
+    size: int = 3,
 ) -> tuple[models.Model, versions.Version]:
     said = manifest or Manifest(main_script="main.py")
-    resolved = store.read_now(uploading.resolve, actor, wish, said, OFFER)
-    return store.write_now(uploading.store, actor, wish, resolved, Archive(blob, 3, said, "c"))
+    sent = Archive(blob, size, said, "c")
+    resolved = store.read_now(uploading.resolve, actor, wish, sent, OFFER)
+    return store.write_now(uploading.store, actor, wish, resolved, sent)
 
 
 def new(store: Store, actor: Actor, **more: str) -> models.Model:
@@ -58,9 +64,8 @@ def test_versions_count_from_one_and_come_back_as_they_were(store: Store, ada: A
 
 def test_a_version_that_is_undone_leaves_no_gap(store: Store, ada: Actor) -> None:
     model = new(store, ada)
-    resolved = store.read_now(
-        uploading.resolve, ada, Wish(model_id=model.id), Manifest(main_script="m"), OFFER
-    )
+    sent = Archive("b", 3, Manifest(main_script="m"), "c")
+    resolved = store.read_now(uploading.resolve, ada, Wish(model_id=model.id), sent, OFFER)
 
     def fail(connection: object) -> None:
         archive = Archive("b", 3, Manifest(main_script="m"), "c")
@@ -77,7 +82,8 @@ def test_plan_and_python_come_from_the_request_the_archive_the_model_then_the_de
 ) -> None:
     def chosen(wish: Wish, **keys: str) -> tuple[str, str]:
         manifest = Manifest(main_script="m", **keys)  # type: ignore[arg-type]
-        found = store.read_now(uploading.resolve, ada, wish, manifest, OFFER)
+        sent = Archive("b", 3, manifest, "c")
+        found = store.read_now(uploading.resolve, ada, wish, sent, OFFER)
         return found.plan.name, found.python_version
 
     fresh = Wish(create_new=True, name="x")

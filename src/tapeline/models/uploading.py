@@ -11,12 +11,17 @@ from sqlalchemy import Connection
 
 from tapeline.accounts import members
 from tapeline.accounts.actor import Actor
-from tapeline.errors import Invalid, MissingField, UnknownPython
+from tapeline.errors import Invalid, MissingField, QuotaExceeded, UnknownPython
 from tapeline.models import models, plans, texts, versions
 from tapeline.models.archives.manifest import Manifest
 from tapeline.models.models import Model
 from tapeline.models.plans import Plan
 from tapeline.models.versions import Version
+
+GIGABYTE = 1_000_000_000
+LATER = 600
+"""Seconds after which to try again when a project's archives are full: somebody has to make room
+first."""
 
 
 class Wish(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,6 +44,8 @@ class Offer(msgspec.Struct, frozen=True):
     plans: dict[str, Plan]
     pythons: Sequence[str]
     """Newest first."""
+    archive_gigabytes: int
+    """What the archives of a project's versions may hold."""
 
 
 class Archive(msgspec.Struct, frozen=True):
@@ -67,7 +74,7 @@ def check_rights(connection: Connection, actor: Actor, wish: Wish) -> None:
 
 
 def resolve(
-    connection: Connection, actor: Actor, wish: Wish, manifest: Manifest, offer: Offer
+    connection: Connection, actor: Actor, wish: Wish, archive: Archive, offer: Offer
 ) -> Resolved:
     model = _model(connection, actor, wish)
     if model is None:
@@ -80,6 +87,8 @@ def resolve(
         texts.checked_name(wish.name)
     _check_description(wish.general_description or "", "generalDescription")
     _check_description(wish.version_description, "versionDescription")
+    _require_room(connection, project_id, archive, offer.archive_gigabytes)
+    manifest = archive.manifest
     known = model.type if model else "strategy"
     last_plan, last_python = (model.plan, model.python_version) if model else (None, None)
     plan = wish.plan or manifest.plan or last_plan
@@ -91,6 +100,21 @@ def resolve(
         plan=plans.chosen(offer.plans, plan) if plan else plans.default(offer.plans),
         python_version=checked_python(offer.pythons, python),
     )
+
+
+def _require_room(
+    connection: Connection, project_id: str, archive: Archive, gigabytes: int
+) -> None:
+    """Content that the project keeps already takes no more room: going back is always possible."""
+    if versions.is_archived(connection, project_id, archive.name):
+        return
+    if versions.archived_bytes(connection, project_id) + archive.size > gigabytes * GIGABYTE:
+        raise QuotaExceeded(
+            "The archives of this project's versions would hold more than they may:"
+            f" {gigabytes:,} GB (`quota_archives`). Nothing of this upload was stored. Delete"
+            " models that you no longer need, or ask the operator for more.",
+            retry_after=LATER,
+        )
 
 
 def store(

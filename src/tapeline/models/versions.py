@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, Select, func, insert, select, update
 
 from tapeline.accounts import audit
 from tapeline.accounts.actor import Actor
@@ -122,6 +122,24 @@ def newest(connection: Connection, model_id: str) -> Version | None:
 
 def set_lock(connection: Connection, version_id: str, lock: str) -> None:
     connection.execute(update(versions).where(versions.c.id == version_id).values(lock=lock))
+
+
+def archived_bytes(connection: Connection, project_id: str) -> int:
+    """What the archives of a project's versions take; equal ones are kept once."""
+    kept = _of_project(project_id).subquery()
+    return int(connection.scalar(select(func.sum(kept.c.size))) or 0)
+
+
+def is_archived(connection: Connection, project_id: str, archive: str) -> bool:
+    query = _of_project(project_id).where(versions.c.archive == archive)
+    return connection.execute(query.limit(1)).first() is not None
+
+
+def _of_project(project_id: str) -> Select[tuple[str, int]]:
+    query = select(versions.c.archive, versions.c.size).distinct()
+    return query.join(models, models.c.id == versions.c.model_id).where(
+        models.c.project_id == project_id
+    )
 
 
 def unused(connection: Connection, archives: Sequence[str]) -> set[str]:

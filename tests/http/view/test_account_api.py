@@ -59,7 +59,9 @@ def test_a_project_is_renamed_and_described_one_without_the_other(cast: Cast) ->
     assert (renamed.json()["name"], renamed.json()["description"]) == ("Omega", "The first")
     assert cast.admin.patch(path, data={"description": ""}).json()["description"] == ""
     assert cast.admin.patch(path, json={"name": None}).json()["name"] == "Omega"
-    seen = {"description": "", "role": "viewer", "may": ["see"], "tape_bytes": 0}
+    seen = {"description": "", "role": "viewer", "may": ["see"], "tape_bytes": 0} | {
+        "archives": {"used": 0, "quota": 20 * 10**9}
+    }
     assert cast.viewer.get(path).json() == renamed.json() | seen
     for wrong, field in (
         ({"name": ""}, "name"),

@@ -16,6 +16,7 @@ from tapeline.errors import (
     NoSuchStarter,
     NoSuchVersion,
     NotSupervised,
+    QuotaExceeded,
     RunHasEnded,
     StarterNameTaken,
     UnknownPlan,
@@ -41,7 +42,7 @@ of_version = (
 )  # fmt: skip
 of_upload = (
     *of_model, InvalidArchive, InvalidManifest, UnknownPlan, UnknownPython, CannotRunModels,
-    NotSupervised, Halted, TooManyRules, NameOfPerson,
+    NotSupervised, Halted, TooManyRules, NameOfPerson, QuotaExceeded,
 )  # fmt: skip
 in_project = (NoSuchProject, Forbidden)
 of_halts = partial(post, afterwards=halts_api.at_once, moves_runs=True)
@@ -63,7 +64,7 @@ DEPLOY_ROUTES: tuple[Endpoint, ...] = (
     ),
     with_archive(
         "/model/upload",
-        prepares=uploads_api.prepare_backtest,
+        prepares=uploads_api.prepare_upload,
         writes=uploads_api.upload,
         moves_models=True,
     ),

@@ -100,7 +100,7 @@ class Backtested(Deployed, rename="camel", kw_only=True):
     backtest_id: str
 
 
-async def prepare(use: Use, call: BodyCall[NewVersion]) -> Archive:
+async def prepare(use: Use, call: BodyCall[NewVersion], *, runs: bool = True) -> Archive:
     """Validate everything, then keep the archive: a refused upload leaves nothing behind."""
     services, attached = call.services, call.attached
     if attached is None:
@@ -118,9 +118,12 @@ async def prepare(use: Use, call: BodyCall[NewVersion]) -> Archive:
         contents = await loop.run_in_executor(services.archives, archive.check, attached.path)
     await asyncio.to_thread(_expect, services, contents.manifest)
     found = Archive(attached.sha256, attached.size, contents.manifest, contents.digest)
-    resolved = await services.store.read(_resolved, call, wish, found.manifest, use)
+    resolved = await services.store.read(_resolved, call, wish, found, use)
     if use == "live":
         _schedule(resolved.type, call.body.schedule, found.manifest)
+        await services.store.read(declaring_halts.refuse_if_halted, resolved.project_id)
+    if runs:
+        await services.store.read(require_a_host, call)
     await loop.run_in_executor(
         services.archives, services.blobs.put, attached.sha256, attached.path
     )
@@ -129,6 +132,7 @@ async def prepare(use: Use, call: BodyCall[NewVersion]) -> Archive:
 
 prepare_live = partial(prepare, "live")
 prepare_backtest = partial(prepare, "backtesting")
+prepare_upload = partial(prepare, "backtesting", runs=False)
 
 
 def deploy(connection: Connection, call: BodyCall[NewVersion]) -> Deployed:
@@ -234,7 +238,7 @@ def _store(
     found: Archive = call.prepared
     wish = _wish(call.body)
     # Again, in the transaction that acts: the model or a right may be gone by now.
-    resolved = _resolved(connection, call, wish, found.manifest, use)
+    resolved = _resolved(connection, call, wish, found, use)
     live = plans.offered(call.services.settings, "live")
     model, version = uploading.store(
         connection, call.actor, wish, resolved, found, remembered_plan=resolved.plan.name in live
@@ -281,16 +285,15 @@ def require_a_host(connection: Connection, call: Call) -> None:
             raise
 
 
-def _resolved(
-    connection: Connection, call: Call, wish: Wish, manifest: Manifest, use: Use
-) -> Resolved:
-    return uploading.resolve(connection, call.actor, wish, manifest, _offer(connection, call, use))
+def _resolved(connection: Connection, call: Call, wish: Wish, found: Archive, use: Use) -> Resolved:
+    return uploading.resolve(connection, call.actor, wish, found, _offer(connection, call, use))
 
 
 def _offer(connection: Connection, call: Call, use: Use) -> Offer:
     """The plans of this server, and the Pythons of all hosts."""
     pythons = [one.version for one in call.services.pythons_of_all(connection)]
-    return Offer(plans.offered(call.services.settings, use), pythons)
+    settings = call.services.settings
+    return Offer(plans.offered(settings, use), pythons, settings.quota_archives)
 
 
 def _model(connection: Connection, call: BodyCall[StoredVersion]) -> Model:

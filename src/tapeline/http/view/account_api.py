@@ -13,9 +13,10 @@ from tapeline.http.core.answers import Done, Listed
 from tapeline.http.core.endpoint import BodyCall, Call, Page, QueryCall
 from tapeline.http.core.fields import Description, Name, Password, Required, RoleName
 from tapeline.http.core.services import Services
-from tapeline.models import onboarding, projects
+from tapeline.models import onboarding, projects, versions
 from tapeline.models.projects import OwnProject
 from tapeline.tape import tapes
+from tapeline.tape.append.quotas import GIGABYTE, Used
 from tapeline.tape.proof import heads
 
 
@@ -56,6 +57,8 @@ class PasswordChanged(msgspec.Struct):
 class ShownProject(OwnProject, frozen=True, kw_only=True):
     tape_bytes: int
     """The total size of its models' tapes."""
+    archives: Used
+    """What the archives of its models' versions take."""
 
 
 class ProjectChange(msgspec.Struct):
@@ -146,10 +149,14 @@ def my_audit(connection: Connection, call: QueryCall[Page]) -> Listed[Entry]:
 
 
 def show_project(connection: Connection, call: Call) -> ShownProject:
-    """One project, with the size of its models' tapes."""
+    """One project, with the size of its models' tapes and archives."""
     found = projects.get(connection, call.actor, call.path("project"))
     held = tapes.bytes_of(connection, found.id)
-    return ShownProject(**msgspec.structs.asdict(found), tape_bytes=held)
+    archived = versions.archived_bytes(connection, found.id)
+    most = call.services.settings.quota_archives * GIGABYTE
+    return ShownProject(
+        **msgspec.structs.asdict(found), tape_bytes=held, archives=Used(archived, most)
+    )
 
 
 def change_project(connection: Connection, call: BodyCall[ProjectChange]) -> OwnProject:

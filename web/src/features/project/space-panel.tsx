@@ -28,6 +28,12 @@ interface Choice {
 
 export function SpacePanel({ project }: { project: string }) {
   const { data } = useQuery(ask.retention(project));
+  const { data: archives } = useQuery({
+    queryKey: ["project", project, "archives"],
+    queryFn: async () =>
+      (await unwrap(api.GET("/api/projects/{project}", { params: { path: { project } } })))
+        .archives,
+  });
   const [asked, setAsked] = useState<Choice | null>(null);
   const mayChange = useMay(project, "manage");
   const save = useSaving(project);
@@ -47,6 +53,17 @@ export function SpacePanel({ project }: { project: string }) {
             )}
           </div>
         ))}
+        {data && archives && (
+          <div className="grid items-end gap-2 sm:grid-cols-2">
+            <div>
+              <p>Archives of versions</p>
+              <p className="num text-soft">
+                {bytes(archives.used)} of {bytes(archives.quota)}
+              </p>
+            </div>
+            <p className="text-soft">Kept as long as their models.</p>
+          </div>
+        )}
         {data?.removed_until && (
           <p className="text-soft">
             Removed events were received until <Time at={data.removed_until} />. Their seals are
