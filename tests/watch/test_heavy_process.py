@@ -65,6 +65,39 @@ def test_one_that_hangs_is_ended(heavy: Heavy, monkeypatch: pytest.MonkeyPatch) 
     assert not _children()
 
 
+def test_a_server_with_many_descriptors_asks_all_the_same(heavy: Heavy) -> None:
+    taken = [os.dup(0) for _ in range(1_100)]
+    try:
+        assert heavy.trouble_with("a") is None
+        assert heavy.sessions("XNYS", time.time())
+    finally:
+        for one in taken:
+            os.close(one)
+
+
+def test_one_that_does_not_even_read_the_question_is_ended(
+    heavy: Heavy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert heavy.trouble_with("a") is None
+    (child,) = _children()
+    os.kill(child.pid, signal.SIGSTOP)
+    monkeypatch.setattr("tapeline.watch.heavy.process.DEADLINE", 0.2)
+    with pytest.raises(NoHeavyAnswer):
+        heavy.matching([Match("a", ["a" * 1_000_000])])
+    assert not _children()
+
+
+def test_one_whose_answer_makes_no_sense_is_ended(
+    heavy: Heavy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as broken:
+        broken.setattr("tapeline.watch.heavy.process.LONGEST_ANSWER", "none")
+        with pytest.raises(NoHeavyAnswer):
+            heavy.trouble_with("a")
+    assert not _children()
+    assert heavy.trouble_with("a") is None
+
+
 def test_a_pattern_that_is_large_when_counted_out_is_refused(heavy: Heavy) -> None:
     assert "too large" in (heavy.trouble_with(".{0,1000}" * 21 + "z") or "")
     assert "too large" in (heavy.trouble_with("[a-z]{0,1000}" * 8 + "z") or "")

@@ -95,11 +95,13 @@ class _Helper:
                 process = self._running()
                 assert process.stdin is not None
                 assert process.stdout is not None
-                process.stdin.write(msgspec.json.encode(question) + b"\n")
-                process.stdin.flush()
-                return msgspec.json.decode(_line(process.stdout.fileno()), type=Answer)
-            except (OSError, EOFError, TimeoutError, msgspec.DecodeError) as error:
-                self._end()  # whatever it was doing, nobody waits for it any more
+                ends = time.monotonic() + DEADLINE
+                _put(process.stdin.fileno(), msgspec.json.encode(question) + b"\n", ends)
+                return msgspec.json.decode(_line(process.stdout.fileno(), ends), type=Answer)
+            except Exception as error:
+                # Whatever it was: nobody waits for this answer any more, and the next question must
+                # not get it.
+                self._end()
                 raise NoHeavyAnswer from error
 
     def _running(self) -> "subprocess.Popen[bytes]":
@@ -110,6 +112,9 @@ class _Helper:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
             )
+            assert self._process.stdin is not None
+            # A question may be longer than a pipe is, and one that hangs never reads it.
+            os.set_blocking(self._process.stdin.fileno(), False)
         return self._process
 
     def _end(self) -> None:
@@ -126,15 +131,28 @@ class _Helper:
         process.wait()
 
 
-def _line(descriptor: int) -> bytes:
+def _put(descriptor: int, content: bytes, ends: float) -> None:
+    left = memoryview(content)
+    while left:
+        _wait(descriptor, select.POLLOUT, ends)
+        left = left[os.write(descriptor, left[:PORTION]) :]
+
+
+def _line(descriptor: int, ends: float) -> bytes:
     """Up to the end of a line. Answers come one by one, so nothing follows it."""
-    found, ends = bytearray(), time.monotonic() + DEADLINE
+    found = bytearray()
     while not found.endswith(b"\n"):
-        ready, _, _ = select.select([descriptor], [], [], max(0.0, ends - time.monotonic()))
-        if not ready:
-            raise TimeoutError
+        _wait(descriptor, select.POLLIN, ends)
         some = os.read(descriptor, PORTION)
         if not some or len(found) > LONGEST_ANSWER:
             raise EOFError
         found += some
     return bytes(found)
+
+
+def _wait(descriptor: int, event: int, ends: float) -> None:
+    """Not by `select`, which knows no descriptor above 1023."""
+    waiting = select.poll()
+    waiting.register(descriptor, event)
+    if not waiting.poll(max(0.0, ends - time.monotonic()) * 1000):
+        raise TimeoutError
