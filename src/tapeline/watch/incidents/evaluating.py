@@ -1,61 +1,39 @@
 """Evaluates all rules, on the server that leads: what changed, what time has come for, and nothing
 else."""
 
-import asyncio
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
-from functools import partial
-from typing import Any
 
 import msgspec
-from sqlalchemy import Connection
 
 from tapeline.background import Background, cause_of
-from tapeline.errors import NoSuchModel, Unavailable
-from tapeline.results.pnl import unbooked
+from tapeline.errors import Unavailable
 from tapeline.results.pnl.bookkeeper import Bookkeeper
 from tapeline.runs.runner import Runner
 from tapeline.store.backends import announcing
 from tapeline.store.portions import batches
-from tapeline.store.tables.tape import tapes
 from tapeline.tape.append.appending import Appender
 from tapeline.tape.append.watchers import Watchers
 from tapeline.watch.conditions.condition import Finding, Question
-from tapeline.watch.facts import all_facts
-from tapeline.watch.facts.fact import EVERYTHING, Asked, Gathering, Sources, Subject
+from tapeline.watch.facts.fact import EVERYTHING, Asked, Sources, Subject
 from tapeline.watch.facts.of_lines import LINES
 from tapeline.watch.halts.carrying_out import Halts
-from tapeline.watch.heavy.process import NoCalendar
 from tapeline.watch.incidents import acting, deciding, looking, watched
 from tapeline.watch.incidents.acting import Change
 from tapeline.watch.incidents.deciding import Terms
+from tapeline.watch.incidents.exchange_hours import UNKNOWN_FOR, ExchangeHours
+from tapeline.watch.incidents.known_facts import KnownFacts
 from tapeline.watch.incidents.looking import Look, Reach
 from tapeline.watch.incidents.searching import Searching
 from tapeline.watch.incidents.watched import Key, Watched
+from tapeline.watch.incidents.watched_books import WatchedBooks
 from tapeline.watch.rules import stored as stored_rules
-from tapeline.watch.rules.hours import ALWAYS, Hours, Span, Window, of_sessions
+from tapeline.watch.rules.hours import ALWAYS, Hours, Window
 
 EVERY, WITHIN = 1.0, 60.0  # seconds
-CALENDARS_EVERY = 86_400.0  # seconds
-UNKNOWN_EVERY = 30.0  # seconds after which hours that are not known are asked for again
 TOGETHER = 200  # rules about subjects in one portion: one read, one transaction
 FAILED_EVERY = 5.0  # seconds after which a fact that could not be read is read again
 SHOWN_EVERY = 60.0
 """Seconds after which figures are written that changed nothing: pages show them."""
-
-
-class _Known(msgspec.Struct):
-    """What was gathered about one subject, and when it last changed."""
-
-    values: dict[str, Any] = msgspec.field(default_factory=dict)
-    gathered: dict[str, int] = msgspec.field(default_factory=dict)
-    """By fact: the turn."""
-    at: dict[str, float] = msgspec.field(default_factory=dict)
-    changed: dict[str, int] = msgspec.field(default_factory=dict)
-    """By word: the turn."""
-    failed: dict[str, str] = msgspec.field(default_factory=dict)
-    """By fact: why it could not be read. It is read again at the next look."""
 
 
 class Evaluator:
@@ -64,34 +42,33 @@ class Evaluator:
         runner: Runner, halts: Halts, background: Background,
     ) -> None:  # fmt: skip
         self.sources, self._store = sources, sources.store
-        self._bookkeeper, self._appender, self._watchers = bookkeeper, appender, watchers
+        self._appender, self._watchers = appender, watchers
         self._runner, self._halts = runner, halts
         self._look: Look | None = None
         self._reach = Reach()
         self._watched: dict[Key, Watched] = {}
         self._by_subject: dict[str, list[Watched]] = {}
-        self._of_books: set[str] = set()
-        """Subjects whose books are watched."""
-        self._known: dict[str, _Known] = {}
-        self._turns = 0
-        self._calendars: dict[str, tuple[float, list[Span] | str]] = {}
-        """When each was asked for, and its sessions or why there are none."""
         self.told: Callable[[], None] = _nobody
         """Called after something was put into the outbox."""
-        self._searching = Searching(sources, self.wake, background)
         self._work = background.loop(
             "rules", self.turn, every=EVERY, within=WITHIN, once=True, essential=True
         )
+        self._facts = KnownFacts(sources, self._work.note)
+        self._hours = ExchangeHours(sources.heavy, self._work.note)
+        self._books = WatchedBooks(sources.store, bookkeeper, self._work)
+        self._searching = Searching(sources, self.wake, background)
 
     def wake(self) -> None:
         """A rule was made or changed."""
         self._work.wake()
 
     def close(self) -> None:
+        self._hours.close()
+        self._searching.close()
         self.sources.heavy.close()
 
     async def turn(self) -> None:
-        self._turns += 1
+        self._facts.next_turn()
         try:
             await self._take_turn()
         except Exception:
@@ -101,7 +78,7 @@ class Evaluator:
     async def _take_turn(self) -> None:
         look = await self._seen()
         words = self._words(look)
-        await self._keep_books(look, words)
+        await self._books.catch_up(look, words)
         before, self._look = self._look, look
         if before is None or _is_other(before, look):
             await self._reload(look, is_new=before is None or before.term != look.term)
@@ -131,13 +108,11 @@ class Evaluator:
         self._watched = watched.watch(rules, states, look, names, before)
         self._by_subject = watched.by_subject(self._watched.values())
         self.sources.searches.keep(self._watched.keys())
-        self._of_books = {one.subject.id for one in self._watched.values() if "books" in one.words}
+        self._books.watch(
+            {one.subject.id for one in self._watched.values() if "books" in one.words}
+        )
         fresh = {one.subject.id for key, one in self._watched.items() if before.get(key) is not one}
-        self._known = {
-            name: known
-            for name, known in self._known.items()
-            if name in self._by_subject and name not in fresh and not is_new
-        }
+        self._facts.keep(set() if is_new else self._by_subject.keys() - fresh)
         if gone := [key for key in states if key not in self._watched]:
             await self._store.write(acting.forget, gone, look.now)
 
@@ -156,36 +131,10 @@ class Evaluator:
                     found.setdefault(subject, set()).update(words)
         return found
 
-    async def _keep_books(self, look: Look, words: dict[str, set[str]]) -> None:
-        """A breach is noticed at once: the books of models whose books are watched are not left to
-        the bookkeeper's next turn."""
-        by_tape = {
-            head.tape: head
-            for head in look.heads.values()
-            if head.tape is not None
-            and head.model_id in words
-            and not self._of_books.isdisjoint((head.model_id, head.project_id, EVERYTHING))
-        }
-        for some in batches(list(by_tape), unbooked.TOGETHER):
-            behind = await self._store.read(unbooked.behind, tapes.c.no.in_(some))
-            for tape, seq in behind.items():
-                with suppress(NoSuchModel):  # deleted in the meantime
-                    await self._bookkeeper.catch_up(tape, seq)
-                self._work.beat()
-            if behind:
-                # So that the next look does not find them changed once more.
-                kept = await self._store.read(looking.books_of, list(behind))
-                for tape, version in kept.items():
-                    head = by_tape[tape]
-                    look.heads[head.model_id] = head._replace(books=version)
-                    for subject in (head.model_id, head.project_id, EVERYTHING):
-                        words.setdefault(subject, set()).add("books")
-
     def _mark(self, words: Mapping[str, Iterable[str]]) -> None:
         for subject, changed in words.items():
             if subject in self._by_subject:
-                known = self._known.setdefault(subject, _Known())
-                known.changed.update(dict.fromkeys(changed, self._turns))
+                self._facts.mark(subject, changed)
 
     def _due(self, words: Mapping[str, set[str]], now: float) -> list[Watched]:
         timely = [
@@ -203,7 +152,7 @@ class Evaluator:
         return timely + changed
 
     async def _evaluate(self, some: Sequence[Watched], now: float) -> None:
-        await self._learn_calendars(some, now)
+        await self._hours.learn({one.calendar for one in some if one.calendar}, now)
         windows = {one.key: self._window(one, now) for one in some}
         await self._gather(some, now)
         changes = []
@@ -231,7 +180,22 @@ class Evaluator:
         return is_news or plain != before or now - one.written_at >= SHOWN_EVERY
 
     async def _write(self, some: Mapping[Key, Watched], changes: list[Change], now: float) -> None:
-        done = await self._store.write(acting.carry_out, self._appender, changes, now)
+        try:
+            done = await self._store.write(acting.carry_out, self._appender, changes, now)
+        except Unavailable:
+            raise
+        except Exception as error:  # noqa: BLE001 - the others are carried out all the same
+            if len(changes) == 1:
+                await self._give_up(some[changes[0].key], changes[0], error, now)
+            else:
+                for change in changes:
+                    await self._write(some, [change], now)
+        else:
+            self._note_written(some, changes, done, now)
+
+    def _note_written(
+        self, some: Mapping[Key, Watched], changes: Iterable[Change], done: acting.Done, now: float
+    ) -> None:
         for key, state in done.states.items():
             some[key].state, some[key].written_at = state, now
         for change in changes:
@@ -246,49 +210,56 @@ class Evaluator:
         if done.tells:
             self.told()
 
-    async def _learn_calendars(self, some: Sequence[Watched], now: float) -> None:
-        """When exchanges are open. A calendar is asked for again after a day."""
-        for name in {name for one in some if (name := one.calendar) is not None}:
-            asked_at, _ = self._calendars.get(name, (-math.inf, None))
-            if 0 <= now - asked_at < CALENDARS_EVERY:
-                continue
-            try:
-                known = await asyncio.to_thread(self.sources.heavy.sessions, name, now)
-            except NoCalendar as error:
-                self._calendars[name] = now, str(error)
-            except Unavailable as error:  # not remembered: the next look asks again
-                self._calendars[name] = -math.inf, error.message
-            else:
-                self._calendars[name] = now, known
+    async def _give_up(self, one: Watched, change: Change, error: Exception, now: float) -> None:
+        """What follows could not be carried out: it is tried again, and until then unknown."""
+        self._work.note(error, f"rule {change.stored.id}")
+        one.look_again = now + FAILED_EVERY
+        said = f"What follows from it could not be carried out: {cause_of(error)}"
+        after = msgspec.structs.replace(
+            one.state, state="unknown", said=said, revision=change.stored.revision
+        )
+        if after == one.state:
+            return
+        decision = deciding.Decision(after, None, None)
+        unknown = msgspec.structs.replace(change, decision=decision)
+        done = await self._store.write(acting.carry_out, self._appender, [unknown], now)
+        one.state = done.states.get(one.key, one.state)
 
     def _window(self, one: Watched, now: float) -> Window | str:
         """Whether it counts now, or why nobody knows."""
         if one.rule is None or one.rule.hours is None:
             return ALWAYS
-        if isinstance(one.rule.hours, Hours):
-            return one.rule.hours.at(now)
-        known = self._calendars[one.rule.hours.calendar][1]
-        return known if isinstance(known, str) else of_sessions(known, now)
+        try:
+            if isinstance(one.rule.hours, Hours):
+                return one.rule.hours.at(now)
+            return self._hours.window(one.rule.hours.calendar, now)
+        except Exception as error:  # noqa: BLE001 - the others are evaluated all the same
+            self._work.note(error, f"rule {one.stored.id}")
+            return cause_of(error)
 
     def _find(self, one: Watched, window: Window | str, now: float) -> Finding:
         if one.rule is None or one.condition is None:
             said = "This version of the server does not know this rule; change or delete it."
             return Finding(holds=None, said=said)
         if isinstance(window, str):
-            again = now + UNKNOWN_EVERY
+            again = now + UNKNOWN_FOR
             return Finding(holds=None, said=f"Its hours are not known: {window}", look_again=again)
-        known = self._known.setdefault(one.subject.id, _Known())
-        if why := _failure(known, one.condition.needs):
+        subject, needs = one.subject, one.condition.needs
+        behind = self._books.behind(subject) if "books" in one.words else None
+        why = self._facts.failure(subject.id, needs)
+        if why is None and subject.kind == "model":
+            why = behind
+        if why is not None:
             said, again = f"What it needs to know could not be read: {why}", now + FAILED_EVERY
             return Finding(holds=None, said=said, look_again=again)
-        values = known.values
-        facts = {name: values[name] for name in one.condition.needs if name in values}
-        asked = one.asked(_counts_from(one, window))
         try:
-            return one.condition.find(Question(asked, facts, now))
+            asked = one.asked(_counts_from(one, window))
+            found = one.condition.find(Question(asked, self._facts.values(subject.id, needs), now))
         except Exception as error:  # noqa: BLE001 - the others are evaluated all the same
             self._work.note(error, f"rule {one.stored.id}")
             return Finding(holds=None, said=f"It could not be evaluated: {cause_of(error)}")
+        # Of many models, those whose books are kept are watched on, and it is said of the others.
+        return found if behind is None else _with(found, behind)
 
     async def _gather(self, some: Sequence[Watched], now: float) -> None:
         """Read every fact that is out of date, for all subjects that need it at once."""
@@ -296,14 +267,15 @@ class Evaluator:
         for one in some:
             if one.condition is None:
                 continue
-            known = self._known.setdefault(one.subject.id, _Known())
             for name in one.condition.needs:
                 asked = wanted.setdefault(name, {})
-                if one.subject not in asked and not _is_fresh(known, name, now):
+                if one.subject not in asked and not self._facts.is_fresh(one.subject.id, name, now):
                     asked[one.subject] = self._asked(one.subject, name, now)
         for name, about in wanted.items():
             if about:
-                await self._gather_one(name, about, now)
+                await self._facts.gather(name, about, now)
+                if name == LINES.name:
+                    self._searching.wake()
 
     def _asked(self, subject: Subject, name: str, now: float) -> list[Asked]:
         """What all rules about a subject ask that need this fact."""
@@ -312,55 +284,6 @@ class Evaluator:
             for one in self._by_subject.get(subject.id, ())
             if one.condition is not None and name in one.condition.needs
         ]
-
-    async def _gather_one(
-        self, name: str, asked: Mapping[Subject, Sequence[Asked]], now: float
-    ) -> None:
-        try:
-            found = await self._store.read(partial(_read, name, self.sources, asked, now))
-        except Exception as error:  # noqa: BLE001 - rules that need it say that it is missing
-            self._work.note(error, f"fact {name}")
-            for subject in asked:
-                known = self._known[subject.id]
-                known.gathered.pop(name, None)
-                known.failed[name] = cause_of(error)
-            return
-        if name == LINES.name:
-            self._searching.wake()
-        for subject in asked:
-            known = self._known[subject.id]
-            known.failed.pop(name, None)
-            known.gathered[name], known.at[name] = self._turns, now
-            if subject.id not in found:
-                known.values.pop(name, None)
-                continue
-            known.values[name] = found[subject.id]
-            is_partial = all_facts.BY_NAME[name].is_partial
-            if is_partial is not None and is_partial(found[subject.id]):
-                del known.gathered[name]
-
-
-def _failure(known: _Known, needs: Iterable[str]) -> str | None:
-    return next((known.failed[name] for name in needs if name in known.failed), None)
-
-
-def _is_fresh(known: _Known, name: str, now: float) -> bool:
-    gathered, fact = known.gathered.get(name), all_facts.BY_NAME[name]
-    if gathered is None:
-        return False
-    if fact.every is not None and now - known.at[name] >= fact.every:
-        return False
-    return all(known.changed.get(word, 0) <= gathered for word in fact.changed_by)
-
-
-def _read(
-    name: str,
-    sources: Sources,
-    wanted: Mapping[Subject, Sequence[Asked]],
-    now: float,
-    connection: Connection,
-) -> Mapping[str, Any]:
-    return all_facts.BY_NAME[name].gather(Gathering(connection, sources, wanted, now))
 
 
 def _is_other(before: Look, after: Look) -> bool:
@@ -388,6 +311,10 @@ def _terms(one: Watched, window: Window | str) -> Terms:
         muted_until=one.stored.muted_until,
         revision=one.stored.revision,
     )
+
+
+def _with(found: Finding, behind: str) -> Finding:
+    return msgspec.structs.replace(found, said=f"{found.said} {behind}")
 
 
 def _soonest(*moments: float | None) -> float | None:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, select
 
+from tapeline.logs import Log
 from tapeline.store.rows import record
 from tapeline.store.tables.core import projects
 from tapeline.store.tables.watch import rule_states
@@ -21,6 +22,8 @@ from tapeline.watch.rules.hours import Exchange
 from tapeline.watch.rules.invalid import InvalidRule
 from tapeline.watch.rules.rule import Rule
 from tapeline.watch.rules.stored import StoredRule
+
+log = Log(__name__)
 
 Key = tuple[str, str]
 """A rule and a subject."""
@@ -167,6 +170,9 @@ def _read(stored: StoredRule) -> tuple[Rule | None, Condition | None]:
     try:
         rule = stored.read()
     except InvalidRule:
+        return None, None
+    except Exception as error:  # a row that was damaged is its own rule's trouble alone
+        log.error("rule_unreadable", exc_info=error, rule=stored.id)
         return None, None
     return rule, all_conditions.BY_NAME[rule.condition]
 
