@@ -241,6 +241,21 @@ def test_an_errand_in_a_thread_is_counted_too() -> None:
     run(until(lambda: state(background, "bytecode").failures == 1))
 
 
+def test_a_machine_without_room_for_a_thread_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also to whoever began it, and has noted that it is under way."""
+    background = Background()
+
+    def no_room(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as short:
+        short.setattr(threading.Thread, "start", no_room)
+        assert not background.begin_in_thread("news", lambda: None, "n1")
+    assert state(background, "news").failures == 1
+    assert background.begin_in_thread("news", lambda: None, "n1")
+    run(until(lambda: state(background, "news").turns == 1))
+
+
 def test_a_thread_outlives_what_its_turn_raises_and_ends_with_the_service() -> None:
     background, raised = Background(), [OSError("gone"), ValueError("nonsense")]
     here, there = socket.socketpair()

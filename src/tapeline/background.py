@@ -265,10 +265,10 @@ class Background:
     ) -> Thread:
         """The same in a thread; `interrupt` makes the turn return when the service ends."""
         made = Thread(name, turn, every=every, within=within, interrupt=interrupt)
+        if self._tasks is not None:
+            made.start()  # first: one that could not be started cannot be waited for at the end
         self._threads.append(made)
         self._works[name] = made
-        if self._tasks is not None:
-            made.start()
         return made
 
     def begin(self, name: str, act: Coroutine[Any, Any, T], about: str = "") -> "asyncio.Task[T]":
@@ -278,8 +278,9 @@ class Background:
         task.add_done_callback(partial(self._ended, self.kind(name), about))
         return task
 
-    def begin_in_thread(self, name: str, act: Callable[[], None], about: str = "") -> None:
-        """The same for a function, from any thread."""
+    def begin_in_thread(self, name: str, act: Callable[[], None], about: str = "") -> bool:
+        """The same for a function, from any thread. Whether it has begun: what the caller has noted
+        of it, and the function would take back, is the caller's to take back otherwise."""
         kind = self.kind(name)
 
         def carry_out() -> None:
@@ -295,6 +296,8 @@ class Background:
             thread.start()
         except RuntimeError as error:  # the machine has no room for a thread
             kind.note(error, about)
+            return False
+        return True
 
     def kind(self, name: str) -> Work:
         """The record of all tasks of one kind, to note a failure of one of them."""

@@ -1,9 +1,12 @@
 """What the process that speaks with Ray leaves behind when it ends without a word to the server."""
 
+import os
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
+from tapeline import descriptors
 from tapeline.runs.cluster import last_words
 from tapeline.runs.cluster.bridge import LOG, Bridge, CannotReach
 
@@ -78,3 +81,18 @@ def test_a_folder_that_cannot_be_written_keeps_nobody_from_ray(tmp_path: Path) -
 )  # fmt: skip
 def test_the_reason_is_found_among_traces(written: str, reason: str) -> None:
     assert last_words.of(written) == reason
+
+
+def test_a_process_that_ends_is_heard_also_by_a_server_with_many_descriptors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ray.py").write_text("raise RuntimeError('This Ray does not work.')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    descriptors.raise_limit()
+    with ExitStack() as taken:
+        for _ in range(1024):
+            taken.callback(os.close, os.open(os.devnull, os.O_RDONLY))
+        bridge = Bridge("127.0.0.1:9", tmp_path)
+        with pytest.raises(CannotReach, match="This Ray does not work"):
+            bridge.nodes()
+        bridge.close()

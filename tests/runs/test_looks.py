@@ -13,6 +13,7 @@ from tapeline.models.archives.manifest import Manifest
 from tapeline.models.versions import Version
 from tapeline.runs.cluster.bridge import CannotReach, RayNode
 from tapeline.runs.cluster.cluster_engine import ClusterEngine
+from tapeline.runs.cluster.fetched_files import FOLDER, FetchedFiles
 from tapeline.runs.cluster.looks import ANSWERED_WITHIN
 from tapeline.runs.cluster.members import Members
 from tapeline.runs.engines.engine import Job, LaunchSecrets, NotSeenYet, Sight, Sights
@@ -77,7 +78,8 @@ class Cluster:
         self._questions: list[object] = []
         members = Members(self.nodes, lambda _: OPENING, lambda: self.term)
         members.refresh(Work("nodes", patience=60.0))
-        self.engine = ClusterEngine(members, self.nodes, Blobs(folder), folder, PATIENCE)
+        fetched = FetchedFiles(folder / FOLDER)
+        self.engine = ClusterEngine(members, self.nodes, Blobs(folder), fetched, PATIENCE)
 
     def look(self, *runs: Run) -> Sights:
         """The slow node knows what it would say by then, however busy the machine is."""

@@ -21,6 +21,7 @@ from tapeline.runs import host_identity
 from tapeline.runs.cluster import looks, meeting_point
 from tapeline.runs.cluster.bridge import CannotReach, RayNode
 from tapeline.runs.cluster.cluster_engine import ClusterEngine
+from tapeline.runs.cluster.fetched_files import FOLDER, FetchedFiles
 from tapeline.runs.cluster.members import Members
 from tapeline.runs.node import renewing
 from tapeline.runs.node.frames import LENGTH_BYTES, Opening, Server
@@ -164,7 +165,7 @@ class Node:
 
         assert poll(is_there, within=60.0, every=0.1), members.all()
         # A look in a test is an answer, however busy the machine is.
-        fetched, patience = self.data.parent / "fetched", looks.ANSWERED_WITHIN
+        fetched, patience = FetchedFiles(self.data.parent / FOLDER), looks.ANSWERED_WITHIN
         return ClusterEngine(members, carrier, self.blobs, fetched, patience)
 
     def close(self) -> None:

@@ -85,3 +85,15 @@ def test_one_deadline_is_over_the_whole_exchange(
 def test_a_wrong_address_is_one_sentence(address: str, said: str) -> None:
     with pytest.raises(NoAnswer, match=said):
         outgoing.get(address)
+
+
+def test_a_machine_without_room_for_a_thread_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def no_room(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with answering(b"") as there, monkeypatch.context() as short:
+        short.setattr(threading.Thread, "start", no_room)
+        with pytest.raises(NoAnswer, match="cannot be reached"):
+            outgoing.get(f"http://{there}/")

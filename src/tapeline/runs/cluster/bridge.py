@@ -159,7 +159,7 @@ class Bridge:
         than the end of a call."""
         with self._turn:
             if self._line is not None:
-                select.select([self._line], [], [], LAST_WORDS_SECONDS)
+                _wait_for_words(self._line)
             self._hear()
             return self._trouble or self._lost
 
@@ -240,3 +240,10 @@ class Bridge:
         lost = f"{self._named} cannot be reached: the process that speaks with it has ended."
         said = last_words(self._log)
         return f"{lost} {self._log} says: {said}" if said else lost
+
+
+def _wait_for_words(line: socket.socket) -> None:
+    """Not by `select`, which knows no descriptor above 1023."""
+    waiting = select.poll()
+    waiting.register(line, select.POLLIN)
+    waiting.poll(LAST_WORDS_SECONDS * 1000)

@@ -10,7 +10,6 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from tapeline import private_files
 from tapeline.errors import (
     CannotInstall,
     CannotLaunchNow,
@@ -19,6 +18,7 @@ from tapeline.errors import (
 )
 from tapeline.leading import LeadsNoMore
 from tapeline.runs.cluster import looks
+from tapeline.runs.cluster.fetched_files import FetchedFiles
 from tapeline.runs.cluster.looks import Looks
 from tapeline.runs.cluster.members import Carrier, Member, Members
 from tapeline.runs.engines.engine import (
@@ -50,7 +50,7 @@ class ClusterEngine:
         members: Members,
         carrier: Carrier,
         blobs: Blobs,
-        fetched: Path,
+        fetched: FetchedFiles,
         patience: float = looks.PATIENCE,
     ) -> None:
         """`patience`: seconds for which a look waits for nodes that do not answer."""
@@ -160,9 +160,9 @@ class ClusterEngine:
         return msgspec.structs.replace(said.chunk, output=output)
 
     def clear(self, host: str, run_id: str) -> None:
+        self._fetched.discard_result(run_id)  # first: the node may not answer, now or ever
         self._members.call(host, "clear", run_id, type(None), STOPPED_WITHIN)
         self.give_back([run_id])
-        private_files.discard(self._fetched / f"{run_id}.json")
 
     def lift(self, host: str, name: str) -> None:
         self._members.call(host, "lift", name, type(None))
@@ -227,9 +227,7 @@ class ClusterEngine:
                 self._send(host, archive)
 
     def _send(self, host: str | None, archive: str) -> None:
-        self._fetched.mkdir(mode=0o700, parents=True, exist_ok=True)
-        copy = self._fetched / f"{archive}-{time.monotonic_ns()}"
-        try:
+        with self._fetched.archive(archive) as copy:
             self._blobs.fetch(archive, copy)
             with copy.open("rb") as file:
                 offset, size = 0, copy.stat().st_size
@@ -238,13 +236,10 @@ class ClusterEngine:
                     piece = frames.Piece(archive, offset, content, is_last)
                     self._members.call(host, "archive", piece, bool)
                     offset += len(content)
-        finally:
-            private_files.discard(copy)
 
     def _fetch(self, run: Run) -> Path:
         """The result of a backtest, until the run is cleared."""
-        self._fetched.mkdir(mode=0o700, parents=True, exist_ok=True)
-        file, offset = self._fetched / f"{run.id}.json", 0
+        file, offset = self._fetched.result(run.id), 0
         with file.open("wb") as out:
             while True:
                 asked = frames.Piece(run.id, offset)

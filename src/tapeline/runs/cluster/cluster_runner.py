@@ -11,16 +11,17 @@ from typing import NamedTuple
 import msgspec
 
 from tapeline.errors import Problem
+from tapeline.leading import LeadsNoMore
 from tapeline.logs import Log
 from tapeline.runs import described_hosts, host_identity, one_installation, unreleased_copy
 from tapeline.runs import run as run_records
-from tapeline.runs.cluster import meeting_point, one_engine
+from tapeline.runs.cluster import fetched_files, meeting_point, one_engine
 from tapeline.runs.cluster.bridge import Bridge
 from tapeline.runs.cluster.cluster_engine import ClusterEngine
+from tapeline.runs.cluster.fetched_files import FetchedFiles
 from tapeline.runs.cluster.joining import Membership
 from tapeline.runs.cluster.members import Member, Members
-from tapeline.runs.engines import model_files
-from tapeline.runs.engines.model_files import Doomed, Remains
+from tapeline.runs.cluster.node_remains import NodeRemains
 from tapeline.runs.engines.stopping_here import Proof
 from tapeline.runs.heartbeat import Heartbeat
 from tapeline.runs.holding import holds
@@ -93,9 +94,8 @@ class ClusterRunner:
         self._threads = threads(4, "cluster")
         self._carrier = Bridge(settings.ray_address, settings.data)
         self._members = Members(self._carrier, self._opening, lambda: self._leader.term)
-        self._engine = ClusterEngine(
-            self._members, self._carrier, self._blobs, settings.data / "fetched"
-        )
+        self._fetched = FetchedFiles(settings.data / fetched_files.FOLDER)
+        self._engine = ClusterEngine(self._members, self._carrier, self._blobs, self._fetched)
         self._holds = ServerHolds(settings.data, background)
         self._collector = means.collector(self._engine)
         self._copy = Copy(
@@ -122,10 +122,7 @@ class ClusterRunner:
         self._leads_since = time.monotonic()
         self._servers: list[Server] = []
         self._work = background.loop("nodes", self._turn, every=REFRESHED_EVERY, within=WITHIN)
-        background.loop(
-            "remains", self._clear_remains, every=model_files.EVERY, within=model_files.WITHIN,
-            once=True,
-        )  # fmt: skip
+        NodeRemains(self._members, self._fetched, store, background, self._threads)
         background.loop("ray", self._stay_member, every=REFRESHED_EVERY, within=WITHIN)
         self._is_open = True
 
@@ -195,7 +192,7 @@ class ClusterRunner:
 
     async def _turn(self) -> None:
         if not self._leads() or self._copy.is_one:
-            self._rest()
+            await self._rest()
             return
         self._servers = await self._means.store.read(
             meeting_point.published, self._means.store.database
@@ -210,8 +207,13 @@ class ClusterRunner:
         cores = sum(one.ray.cpu for one in members.values())
         self._supervising.set_slots(self._means.settings.backtest_slots or max(1, int(cores)))
         for name, member in members.items():
-            await self._describe(name, member)
             self._listen(name)
+            try:
+                await self._describe(name, member)
+            except LeadsNoMore:
+                raise
+            except Exception as error:  # noqa: BLE001 - of one node; the others are described
+                self._work.note(error, f"node {name}")
 
     async def _tell_of_unmet(self) -> None:
         """A node may be well and only Ray there, or its head, be gone: nothing starts there."""
@@ -232,23 +234,12 @@ class ClusterRunner:
         if over := rooms - await store.read(run_records.open_among, rooms):
             await in_thread(self._threads, self._engine.give_back, over)
 
-    async def _clear_remains(self) -> None:
-        """The files of deleted models, on every node that answers."""
-        for name in self._members.all():
-            ask = partial(self._members.call, name)
-            try:
-                remains = await in_thread(self._threads, ask, "remains", None, Remains)
-                doomed = await self._means.store.read(model_files.doomed, remains)
-                if doomed != Doomed():
-                    await in_thread(self._threads, ask, "discard", doomed, type(None))
-            except Problem as error:
-                self._work.note(error, f"node {name}", is_ours=False)
-
-    def _rest(self) -> None:
+    async def _rest(self) -> None:
         """Another server leads: it has its own way to the nodes."""
         if self._members.all():
             self._members.forget()
             self._carrier.rest()
+        await in_thread(self._threads, self._fetched.clear)
         self._leads_since = time.monotonic()
         self._said.clear()
 
@@ -275,7 +266,8 @@ class ClusterRunner:
         if name not in self._listening:
             self._listening.add(name)
             hear = partial(self._hear, name, asyncio.get_running_loop())
-            self._means.background.begin_in_thread("news of nodes", hear, name)
+            if not self._means.background.begin_in_thread("news of nodes", hear, name):
+                self._listening.discard(name)  # the next turn tries again
 
     def _hear(self, name: str, loop: asyncio.AbstractEventLoop) -> None:
         """Until it does not answer; the next turn begins again."""

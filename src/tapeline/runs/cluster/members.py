@@ -51,6 +51,11 @@ class Member(msgspec.Struct, frozen=True):
     """Why it takes no models; empty if it does."""
 
 
+def is_of_node(error: Exception) -> bool:
+    """Whether a node, or the way to it, fails, and not this server."""
+    return isinstance(error, Problem | OSError | msgspec.MsgspecError)
+
+
 class Members:
     """Called from threads."""
 
@@ -85,7 +90,8 @@ class Members:
             found: dict[str, Member] = {}
             for ray, said in zip(there, self._threads.map(self._meet, there), strict=True):
                 if isinstance(said, Exception):
-                    work.note(self._reason(ray, said), f"node {ray.address}", is_ours=False)
+                    why, about = self._reason(ray, said), f"node {ray.address}"
+                    work.note(why, about, is_ours=not is_of_node(why))
                 elif said.name in found:
                     other = found[said.name].ray.address
                     log.error("two_nodes_of_one_name", node=said.name, at=[other, ray.address])
@@ -121,7 +127,7 @@ class Members:
                 self._retire(ray)
             elif said.opened != frames.digest(opening):
                 self._open(ray, said, opening)
-        except (Problem, OSError, msgspec.MsgspecError) as error:
+        except Exception as error:  # noqa: BLE001 - of one node; the others are met
             return error
         return said
 

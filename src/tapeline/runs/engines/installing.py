@@ -88,7 +88,8 @@ class Installing:
         if environment.key in self._without_bytecode:
             self._without_bytecode.discard(environment.key)
             write = partial(self._write_bytecode, wanted, environment)
-            self._background.begin_in_thread("bytecode", write, environment.key)
+            if not self._background.begin_in_thread("bytecode", write, environment.key):
+                self._without_bytecode.add(environment.key)  # the next start tries again
 
     def _write_bytecode(self, wanted: Wanted, environment: Environment) -> None:
         name = f"{environment.key}{BYTECODE}"

@@ -67,8 +67,13 @@ class Preparations:
         if run_id in self._under_way:
             return
         made = self._under_way[run_id] = Preparation()
-        name = f"preparing {run_id}"
-        threading.Thread(target=made.carry_out, args=(prepare, job), name=name, daemon=True).start()
+        name, work = f"preparing {run_id}", (prepare, job)
+        thread = threading.Thread(target=made.carry_out, args=work, name=name, daemon=True)
+        try:
+            thread.start()
+        except RuntimeError as error:  # the machine has no room for a thread
+            self.forget(run_id)
+            raise NodeFailed(f"The node could not begin an installation: {error}.") from error
 
     def state(self, run_id: str) -> Preparing:
         if (found := self._under_way.get(run_id)) is None:

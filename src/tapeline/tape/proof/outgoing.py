@@ -119,7 +119,11 @@ def _closed_at(plain: socket.socket, end: float) -> Iterator[None]:
 
     timer = threading.Timer(max(end - monotonic(), 0.0), close)
     timer.daemon = True
-    timer.start()
+    try:
+        timer.start()
+    except RuntimeError as error:  # the machine has no room for a thread
+        same.close()
+        raise OSError(str(error)) from error
     try:
         yield
     finally:
