@@ -15,13 +15,14 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 # Who may import whom. A room that is not listed here does not exist.
 FOUNDATION = {
-    "", "background", "buckets", "certificates", "clock", "descriptors", "errors",
+    "", "accepting", "background", "buckets", "certificates", "clock", "descriptors", "errors",
     "fair_line", "fair_threads", "figures", "host_faults", "ids", "leading", "lifetime", "logs",
     "memory", "moments", "polling", "private_files", "problems", "recently_used", "settings",
     "setting_kinds", "setting_rows", "terminal_text", "thread_pools", "tracing", "turns",
     "typed_commands", "zones",
 }  # fmt: skip
 ARROWS: dict[str, set[str]] = {
+    "accepting": {"descriptors", "logs"},
     "background": {"errors", "fair_line", "leading", "logs", "turns"},
     "buckets": set(),
     "certificates": set(),
@@ -224,13 +225,13 @@ def _bare_calls(node: ast.AST) -> Iterator[ast.Call]:
 # themselves, because somebody hears of theirs:
 OWNERS_OF_WORK = {
     "background.py": "the owner",
+    "accepting.py": "the client that says hello gets its failure",
     "http/events/authenticator.py": "the requests that wait for the answer get its failure",
     "http/events/api.py": "the request that it belongs to gets its failure",
     "runs/node/__main__.py": "renews for as long as the process lives, and logs what failed",
     "runs/node/forwarding.py": "the model whose request it carries gets its failure",
     "runs/node/servers.py": "whoever asks for a lease gets its failure, or the answer of another",
     "runs/node/preparing.py": "the server that follows an installation gets its failure",
-    "runs/engines/events_port.py": "the client that says hello gets its failure",
     "tape/append/probe.py": "everyone who asks whether the server is ready gets its answer",
     "tape/proof/outgoing.py": "a timer that closes a connection; who reads it gets the failure",
     "store/writer.py": "every job is answered, whatever happens; commands have a writer too",

@@ -18,6 +18,7 @@ import msgspec
 import pytest
 from sqlalchemy import Connection, select
 
+from tapeline import accepting
 from tapeline.accounts import guesses, limits
 from tapeline.http.events.api import PATHS
 from tapeline.http.page_routes import PAGES
@@ -175,6 +176,22 @@ def test_nobody_waits_for_a_client_that_does_not_say_hello(service: Service) -> 
         https(service) as wire,
     ):
         assert ask(wire, "GET", "/time").status_code == 200
+
+
+def test_half_handshakes_of_one_run_take_nobody_elses_place(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(accepting, "MOST", 20)
+    monkeypatch.setattr(accepting, "HELLO_SECONDS", 900.0)
+    with ExitStack() as kept:
+        other = kept.enter_context(port(service, b"run r2\n", "events.tls"))
+        many = [kept.enter_context(port(service, RUN, "events.tls")) for _ in range(60)]
+        assert {wire.recv(1) for wire in many[:40]} == {b""}
+        with https(service, first=b"run r3\n") as wire:
+            assert ask(wire, "GET", "/time").status_code == 200
+        other.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            other.recv(1)
 
 
 def test_a_server_that_stops_closes_connections_that_have_not_said_hello(

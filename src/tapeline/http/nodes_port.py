@@ -6,7 +6,11 @@ requests follow: the node's own, or those of one run, which reach what models re
 
 import asyncio
 import re
+import socket
+import ssl
 import time
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -17,15 +21,15 @@ from starlette.routing import Route
 from uvicorn.config import Config
 from uvicorn.server import ServerState
 
+from tapeline.accepting import Accepting, Unnamed
 from tapeline.errors import Invalid, NoSuchPage
 from tapeline.http import run_port
 from tapeline.http.core.services import Services
-from tapeline.http.events.protocol import EventProtocol
 from tapeline.http.run_port import RunProtocol
 from tapeline.http.wire import body
 from tapeline.runs import heartbeat, leases
 from tapeline.runs.cluster import meeting_point, membership
-from tapeline.runs.engines.events_port import GOODBYE_SECONDS, HELLO_SECONDS
+from tapeline.runs.engines.events_port import BACKLOG, GOODBYE_SECONDS
 from tapeline.runs.node.frames import Server
 from tapeline.runs.node.renewing import PATH, Renewal, Renewed
 from tapeline.store.encryption import Cipher
@@ -37,37 +41,47 @@ LINE = re.compile(
 OF_NODE = "node "
 SERVERS_KEPT_FOR = 2.0  # seconds
 LARGEST_BODY, LONGEST_BODY = 1_000_000, 5.0  # bytes, for thousands of runs; seconds
-MOST_UNNAMED = 256  # connections
 
 
-async def serve(services: Services, state: ServerState) -> list[asyncio.Server]:
+async def serve(services: Services, state: ServerState) -> list[Accepting]:
     """Listen alongside the server whose state this is, and tell the nodes where; nothing without a
     cluster."""
     if services.settings.engine != "ray":
         return []
-    settings, loop = services.settings, asyncio.get_running_loop()
+    settings = services.settings
     address = await asyncio.to_thread(membership.own_address, settings.ray_address)
     context, certificate = meeting_point.certificate(settings.data / meeting_point.FILE)
-    config = run_port.config(application(services), NodeProtocol)
-
-    unnamed = Unnamed()
-
-    def speaking() -> EventProtocol:
-        own = {"server_state": state, "app_state": {}}
-        return NodeProtocol(config, cipher=services.cipher, unnamed=unnamed, **own)
-
-    server = await loop.create_server(
-        speaking,
-        address,
-        settings.nodes_port,
-        ssl=context,
-        ssl_handshake_timeout=HELLO_SECONDS,
-        ssl_shutdown_timeout=GOODBYE_SECONDS,
-    )
-    port = server.sockets[0].getsockname()[1]
+    listener = await asyncio.to_thread(listen, address, settings.nodes_port)
+    port = listener.getsockname()[1]
+    server = accept(services, state, listener, context)
     here = Server(address, port, certificate)
     await services.store.write(meeting_point.publish, services.runner.host_name, here)
     return [server]
+
+
+def listen(address: str, port: int) -> socket.socket:
+    family, _, _, _, found = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM)[0]
+    return socket.create_server(found, family=family, backlog=BACKLOG)
+
+
+def accept(
+    services: Services, state: ServerState, listener: socket.socket, context: ssl.SSLContext
+) -> Accepting:
+    """On the running loop. A connection is among the unnamed until it says whose it is."""
+    config = run_port.config(application(services), NodeProtocol)
+    loop, unnamed = asyncio.get_running_loop(), Unnamed()
+
+    async def welcome(connection: socket.socket) -> None:
+        def speaking() -> NodeProtocol:
+            own = {"server_state": state, "app_state": {}}
+            named = partial(unnamed.discard, connection)
+            return NodeProtocol(config, cipher=services.cipher, on_named=named, **own)
+
+        await loop.connect_accepted_socket(
+            speaking, connection, ssl=context, ssl_shutdown_timeout=GOODBYE_SECONDS
+        )
+
+    return Accepting(listener, unnamed, welcome)
 
 
 def application(services: Services) -> Any:
@@ -78,25 +92,24 @@ class NodeProtocol(RunProtocol):
     longest_line = 300
 
     def __init__(
-        self, config: Config, *args: Any, cipher: Cipher, unnamed: "Unnamed", **more: Any
+        self, config: Config, *args: Any, cipher: Cipher, on_named: Callable[[], None], **more: Any
     ) -> None:
+        """`on_named` is also called at its end."""
         super().__init__(config, *args, **more)
-        self._cipher, self._unnamed = cipher, unnamed
+        self._cipher, self._on_named = cipher, on_named
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._unnamed.discard(self)
+        self._on_named()
         super().connection_lost(exc)
 
     def is_from(self, name: str) -> None:
-        self._unnamed.discard(self)
+        self._on_named()
         super().is_from(name)
 
     def _join(self) -> None:
         """Not under its address, which a node shares with the models that run there."""
         if self._line is None:
             super()._join()
-        else:
-            self._unnamed.add(self)
 
     def named_by(self, line: bytes) -> str | None:
         if (found := LINE.fullmatch(line)) is None:
@@ -105,28 +118,6 @@ class NodeProtocol(RunProtocol):
         if not meeting_point.is_token_of(self._cipher, node, token):
             return None
         return f"{OF_NODE}{node}" if whose == "self" else whose
-
-
-class Unnamed:
-    """Connections that have not said yet from whom they come, which a node does at once. Each has
-    some seconds for that, and at a limit the oldest goes: nobody keeps a node out."""
-
-    def __init__(self) -> None:
-        self._since: dict[NodeProtocol, asyncio.TimerHandle] = {}
-
-    def add(self, one: NodeProtocol) -> None:
-        if len(self._since) >= MOST_UNNAMED:
-            self._end(next(iter(self._since)))
-        later = asyncio.get_running_loop().call_later
-        self._since[one] = later(HELLO_SECONDS, self._end, one)
-
-    def discard(self, one: NodeProtocol) -> None:
-        if (timer := self._since.pop(one, None)) is not None:
-            timer.cancel()
-
-    def _end(self, one: NodeProtocol) -> None:
-        self.discard(one)
-        one.transport.abort()
 
 
 class Leases:

@@ -16,6 +16,7 @@ from starlette.types import ASGIApp
 from uvicorn.server import ServerState
 
 from tapeline import __version__, compose, datadir, descriptors, logs, settings, typed_commands
+from tapeline.accepting import Accepting
 from tapeline.accounts import setup_code, users
 from tapeline.cli.demo import account as demonstration
 from tapeline.cli.demo import deploying
@@ -183,7 +184,7 @@ class _Server(uvicorn.Server):
         self._where = _address(services.settings, listener)
         self._is_stopping = False
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._of_nodes, self._for_nodes = ServerState(), list[asyncio.Server]()
+        self._of_nodes, self._for_nodes = ServerState(), list[Accepting]()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         self._loop = asyncio.get_running_loop()

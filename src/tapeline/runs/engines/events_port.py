@@ -15,20 +15,16 @@ from pathlib import Path
 
 import msgspec
 
-from tapeline.logs import Log
+from tapeline.accepting import Accepting, Unnamed
 from tapeline.runs.engines import shims
 from tapeline.runs.shim.forward import SOCKET
-
-log = Log(__name__)
 
 OLDER = "address"
 """Shims that an older version started read here where the server listens."""
 BACKLOG = 2048
 FIRST_LINE = re.compile(rb"run [0-9A-Za-z_-]{1,64}")
 LONGEST_LINE = 100
-HELLO_SECONDS = 10.0
 GOODBYE_SECONDS = 1.0  # a client that never closes must not delay the server's shutdown
-PAUSE = 1.0  # when there are no descriptors left
 
 
 def listen(runs: Path, name: str = SOCKET) -> socket.socket:
@@ -83,61 +79,28 @@ class TlsListener:
         context: ssl.SSLContext,
         speaking: Callable[[str], asyncio.Protocol],
     ) -> None:
-        self._listener, self._context, self._speaking = listener, context, speaking
+        self._context, self._speaking = context, speaking
         self._loop = asyncio.get_running_loop()
-        self._welcoming: set[asyncio.Task[None]] = set()
-        listener.setblocking(False)
-        self._open()
+        self._unnamed = Unnamed()
+        self._accepting = Accepting(listener, self._unnamed, self._welcome)
 
     def close(self) -> None:
-        if self._listener.fileno() >= 0:
-            self._loop.remove_reader(self._listener)
-            self._listener.close()
-        for task in self._welcoming:
-            task.cancel()
+        self._accepting.close()
 
     async def wait_closed(self) -> None:
-        await asyncio.gather(*self._welcoming, return_exceptions=True)
-
-    def _open(self) -> None:
-        if self._listener.fileno() >= 0:
-            self._loop.add_reader(self._listener, self._accept)
-
-    def _accept(self) -> None:
-        try:
-            connection, _ = self._listener.accept()
-        except BlockingIOError:
-            return
-        except OSError as error:
-            log.warning("no_connection_accepted", reason=str(error))
-            self._loop.remove_reader(self._listener)
-            self._loop.call_later(PAUSE, self._open)
-            return
-        connection.setblocking(False)
-        task = self._loop.create_task(self._welcome(connection))
-        self._welcoming.add(task)
-        task.add_done_callback(self._welcoming.discard)
+        await self._accepting.wait_closed()
 
     async def _welcome(self, connection: socket.socket) -> None:
-        try:
-            async with asyncio.timeout(HELLO_SECONDS):
-                run = await self._first_line(connection)
-                await self._loop.connect_accepted_socket(
-                    lambda: self._speaking(run),
-                    connection,
-                    ssl=self._context,
-                    ssl_shutdown_timeout=GOODBYE_SECONDS,
-                )
-        except asyncio.CancelledError:
-            connection.close()  # the listener closes before the client has said hello
-            raise
-        except (OSError, ValueError, TimeoutError) as error:
-            # The client does not trust our certificate, or went away.
-            log.debug("no_handshake", reason=str(error))
-            connection.close()
-        except Exception as error:
-            log.error("bug", exc_info=error)
-            connection.close()
+        """Among the unnamed until the handshake is over: only then others count it."""
+        run = await self._first_line(connection)
+        self._unnamed.comes_from(connection, run)
+        await self._loop.connect_accepted_socket(
+            lambda: self._speaking(run),
+            connection,
+            ssl=self._context,
+            ssl_shutdown_timeout=GOODBYE_SECONDS,
+        )
+        self._unnamed.discard(connection)
 
     async def _first_line(self, connection: socket.socket) -> str:
         """Byte by byte: everything after it belongs to the handshake."""

@@ -9,10 +9,12 @@ import ssl
 from contextlib import suppress
 from pathlib import Path
 
+from tapeline import descriptors
+from tapeline.accepting import HELLO_SECONDS
 from tapeline.errors import Unavailable
 from tapeline.logs import Log
 from tapeline.runs.engines import events_port
-from tapeline.runs.engines.events_port import FIRST_LINE, HELLO_SECONDS, TlsListener
+from tapeline.runs.engines.events_port import FIRST_LINE, TlsListener
 from tapeline.runs.node.servers import Servers
 from tapeline.runs.shim.forward import SOCKET, TLS_SOCKET
 
@@ -64,6 +66,8 @@ class Forwarding:
     ) -> None:
         outside: asyncio.StreamWriter | None = None
         try:
+            if writer.get_extra_info("socket").fileno() >= descriptors.for_connections():
+                return  # the rest is kept for what supervises the models
             answers, outside = await self._servers.connect(line)
             sending = asyncio.create_task(_copy(reader, outside))
             try:
