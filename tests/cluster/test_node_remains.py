@@ -3,14 +3,17 @@
 import asyncio
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from tapeline import compose
 from tapeline.background import Background, Work
 from tapeline.runs.cluster.bridge import RayNode
-from tapeline.runs.cluster.fetched_files import UNUSED_FOR, FetchedFiles
+from tapeline.runs.cluster.cluster_runner import ClusterRunner
+from tapeline.runs.cluster.fetched_files import FOLDER, UNUSED_FOR, FetchedFiles
 from tapeline.runs.cluster.members import Members
 from tapeline.runs.cluster.node_remains import NodeRemains
 from tapeline.runs.engines.model_files import Doomed, Remains
@@ -118,3 +121,18 @@ def test_results_that_were_fetched_go_with_their_runs(
     assert {one.stem for one in folder.iterdir()} == {goes_on, "being-read"}
     fetched.clear()
     assert list(folder.iterdir()) == [], "as when another server leads"
+
+
+def test_a_server_that_leads_no_more_keeps_nothing_that_it_fetched(
+    sqlite_settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = replace(sqlite_settings, engine="ray", ray_address="127.0.0.1:9")
+    with compose.open_services(chosen) as services:
+        runner = services.runner
+        assert isinstance(runner, ClusterRunner)
+        runner.open(1)
+        left = chosen.data / FOLDER / "r.json"
+        left.write_text("{}")
+        monkeypatch.setattr(runner, "_leads", lambda: False)
+        asyncio.run(runner._turn())
+        assert not left.exists()
