@@ -101,6 +101,16 @@ ONE_DOOR = {
     "exchange_calendars": "watch/heavy/calendars.py",
     "rfc3161_client": "tape/proof/time_stamps.py",
 }
+# Who may use the few threads of `asyncio.to_thread`. Not among them: who waits for somebody outside
+# or for another process, and what must never wait, as readiness and halts.
+SHARED_THREADS = {
+    "background.py", "backups/keeper.py", "cli/operator/up.py", "http/app.py",
+    "http/nodes_port.py", "http/view/runs_api.py", "models/cleanup.py",
+    "results/backtests/reporter.py", "runs/engines/bell.py", "runs/engines/model_files.py",
+    "runs/local_runner.py", "runs/node/__main__.py", "runs/shared_keys.py",
+    "runs/supervision/last_seen.py", "runs/supervision/late_endings.py", "runs/unreleased_copy.py",
+    "runs/upkeep/cleanup.py", "runs/upkeep/sampling.py", "tape/proof/rewinds.py",
+}  # fmt: skip
 # A program of its own inside the house: it runs beside every model, so it knows only itself.
 SHIM = SOURCE / "runs" / "shim"
 LONGEST_MODULE, LONGEST_FUNCTION = 400, 60
@@ -255,6 +265,20 @@ def _attributes(module: Path) -> Iterator[str]:
     for node in nodes_of(module):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             yield f"{node.value.id}.{node.attr}"
+
+
+def test_the_threads_that_all_share_are_for_little() -> None:
+    """Whoever waits there for somebody else keeps all others waiting; see `thread_pools.py`."""
+    using = {
+        str(module.relative_to(SOURCE))
+        for module in MODULES
+        for node in nodes_of(module)
+        if isinstance(node, ast.Attribute)
+        and node.attr == "to_thread"
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "asyncio"
+    }
+    assert using == SHARED_THREADS
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))

@@ -107,3 +107,25 @@ def test_only_essential_checks_decide_whether_the_server_is_ready(parts: Parts) 
     bad = Check("bad", lambda _: red("Broken.", "Mend it."))
     assert run(Health(parts, (bad,)).trouble()) is None
     assert run(Health(parts, (replace(bad, essential=True),)).trouble()) == "Broken."
+
+
+def test_an_essential_check_that_hangs_makes_the_server_unready_in_time(
+    parts: Parts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(examination, "READY_WITHIN", 0.2)
+    may_end, begun = threading.Event(), []
+
+    def hang(_: Parts) -> Verdict:
+        begun.append(1)
+        may_end.wait(60)
+        return green("Late.")
+
+    async def ask() -> list[str | None]:
+        health = Health(parts, (Check("hangs", hang, essential=True),))
+        try:
+            return [await health.trouble() for _ in range(5)]
+        finally:
+            may_end.set()
+
+    assert run(ask()) == [examination.NOT_LOOKED] * 5
+    assert begun == [1]

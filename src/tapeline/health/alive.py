@@ -4,7 +4,6 @@ A server that is dead cannot say so. Whoever waits for these requests (a service
 script on another machine) notices what nothing on this machine can.
 """
 
-import asyncio
 from http import HTTPStatus
 
 from tapeline.background import Background
@@ -12,6 +11,7 @@ from tapeline.health.examination import Health
 from tapeline.logs import Log
 from tapeline.tape.proof import outgoing
 from tapeline.tape.proof.outgoing import NoAnswer
+from tapeline.thread_pools import in_thread, threads
 
 log = Log(__name__)
 
@@ -23,6 +23,7 @@ class Alive:
         self._addresses = [one for one in addresses.split(", ") if one]
         self._health = health
         if self._addresses:
+            self._thread = threads(1, "signs of life")
             self._work = background.loop("signs of life", self.turn, every=EVERY, within=WITHIN)
 
     async def turn(self) -> None:
@@ -32,7 +33,7 @@ class Alive:
             return
         for address in self._addresses:
             try:
-                await asyncio.to_thread(_ask, address)
+                await in_thread(self._thread, _ask, address)
             except NoAnswer as problem:
                 self._work.note(problem, address, is_ours=False)
 

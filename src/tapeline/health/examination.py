@@ -11,11 +11,14 @@ from tapeline.background import cause_of
 from tapeline.health.checklist import CHECKS, Check
 from tapeline.health.parts import Parts
 from tapeline.health.verdict import RANK, State, Verdict, red
+from tapeline.thread_pools import in_thread, threads
 
 DEADLINE = 10.0  # seconds for all of them
+READY_WITHIN = 2.0  # seconds for the essential ones, when somebody asks whether we are ready
 KEPT = 1.0  # seconds for which an answer is reused
 NAME = "health check"
 LOG = "See the server's log for `work_failed` with work=health check."
+NOT_LOOKED = f"The essential health checks have not ended within {READY_WITHIN:g} seconds."
 HANGS = "Something that it looks at hangs: look at the disk and the database first."
 
 
@@ -48,6 +51,10 @@ class Health:
         self._begun_at = 0.0
         self._verdicts: dict[str, Verdict] = {}
         """Of the examination under way, or of the last one."""
+        self._essential: asyncio.Task[dict[str, Verdict]] | None = None
+        self._essential_begun_at = 0.0
+        # One for each of the two: neither waits for anything else that a server does in threads.
+        self._threads = threads(2, "health checks")
 
     async def examine(self) -> Examination:
         """What every check says now. A check that hangs is red, and does not hide the others."""
@@ -62,13 +69,27 @@ class Health:
 
     async def trouble(self) -> str | None:
         """Why the server is not ready: the first essential check that is red."""
+        looking = self._looking_at_essential()
         not_stored = await self.parts.probe.trouble()
         if not_stored:
             return not_stored
+        left = self._essential_begun_at + READY_WITHIN - monotonic()
+        await asyncio.wait([looking], timeout=max(0.0, left))
+        if not looking.done():
+            return NOT_LOOKED
+        return next((one.says for one in looking.result().values() if one.state == "red"), None)
+
+    def _looking_at_essential(self) -> "asyncio.Task[dict[str, Verdict]]":
+        if self._essential is None or self._essential.done():
+            self._essential_begun_at = monotonic()
+            self._essential = self.parts.background.begin(NAME, self._look_at_essential())
+        return self._essential
+
+    async def _look_at_essential(self) -> dict[str, Verdict]:
         verdicts: dict[str, Verdict] = {}
         essential = [one for one in self._checks if one.essential]
-        await asyncio.to_thread(self._look, essential, self.parts, verdicts)
-        return next((one.says for one in verdicts.values() if one.state == "red"), None)
+        await in_thread(self._threads, self._look, essential, self.parts, verdicts)
+        return verdicts
 
     def _begun(self) -> "asyncio.Task[None]":
         now, under_way = monotonic(), self._under_way
@@ -80,7 +101,7 @@ class Health:
 
     async def _examine(self, verdicts: dict[str, Verdict]) -> None:
         parts = replace(self.parts, not_stored=await self.parts.probe.trouble())
-        await asyncio.to_thread(self._look, self._checks, parts, verdicts)
+        await in_thread(self._threads, self._look, self._checks, parts, verdicts)
 
     def _look(self, checks: Iterable[Check], parts: Parts, verdicts: dict[str, Verdict]) -> None:
         for check in checks:

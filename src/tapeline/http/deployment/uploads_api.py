@@ -116,7 +116,7 @@ async def prepare(use: Use, call: BodyCall[NewVersion], *, runs: bool = True) ->
     needed = await loop.run_in_executor(services.archives, archive.in_memory, attached.path)
     async with services.memory.need(Owner(call.actor.id or ""), needed):
         contents = await loop.run_in_executor(services.archives, archive.check, attached.path)
-    await asyncio.to_thread(_expect, services, contents.manifest)
+    await _expect(services, contents.manifest)
     found = Archive(attached.sha256, attached.size, contents.manifest, contents.digest)
     resolved = await services.store.read(_resolved, call, wish, found, use)
     if use == "live":
@@ -246,13 +246,13 @@ def _store(
     return model, version, resolved
 
 
-def _expect(services: Services, manifest: Manifest) -> None:
+async def _expect(services: Services, manifest: Manifest) -> None:
     """Refuse a version whose expectations nobody could watch."""
-    for one in expectations.read(manifest.expectations):
-        try:
-            checking.require(services.rules.sources.heavy, one, services.store.clock.now())
-        except InvalidRule as error:
-            raise InvalidManifest(f"`expectations` in platform.json: {error.message}") from None
+    expected = expectations.read(manifest.expectations)
+    try:
+        await checking.require(services.rules.sources.heavy, expected, services.store.clock.now())
+    except InvalidRule as error:
+        raise InvalidManifest(f"`expectations` in platform.json: {error.message}") from None
 
 
 def _watch(connection: Connection, call: Call, model: Model, version: Version) -> None:

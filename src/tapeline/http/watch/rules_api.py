@@ -1,6 +1,5 @@
 """Rules: made, changed, muted and deleted, of a project with its models or of the installation."""
 
-import asyncio
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -242,7 +241,7 @@ async def check_change(call: BodyCall[RuleChange]) -> None:
 async def _check(call: Call, rule: Rule) -> None:
     services = call.services
     now = services.store.clock.now()
-    await asyncio.to_thread(checking.require, services.rules.sources.heavy, rule, now)
+    await checking.require(services.rules.sources.heavy, [rule], now)
 
 
 def preview_rule(connection: Connection, call: BodyCall[NewRule]) -> Preview:

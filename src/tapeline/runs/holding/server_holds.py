@@ -1,6 +1,5 @@
 """The holds of a running server: those on the disk, and those it was told of without one."""
 
-import asyncio
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,6 +9,7 @@ from tapeline.logs import Log
 from tapeline.runs.holding import holds
 from tapeline.runs.holding.hold_socket import HoldSocket, Request
 from tapeline.runs.holding.holds import Hold
+from tapeline.thread_pools import briefly
 
 log = Log(__name__)
 
@@ -48,7 +48,7 @@ class ServerHolds:
             holds.reserve(self._data)
 
     async def _turn(self) -> None:
-        await asyncio.to_thread(self.keep)
+        await briefly(self.keep)
 
     def _hear(self, request: Request) -> Mapping[str, Hold]:
         if request.hold is not None:

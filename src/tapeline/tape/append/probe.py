@@ -12,6 +12,7 @@ from tapeline.logs import Log
 from tapeline.store.backends.database import Database
 from tapeline.tape.append.inbox import Inbox
 from tapeline.tape.events.event import Submission
+from tapeline.thread_pools import briefly
 
 log = Log(__name__)
 
@@ -48,12 +49,12 @@ class Probe:
     async def _ask(self) -> str | None:
         try:
             await self._inbox.store(Submission([], None))
-            return await asyncio.to_thread(self._database.trouble)
+            return await briefly(self._database.trouble)
         except StoreBusy:
             return BUSY
         except Problem:
             # The disk first: it shows the cause of an outage that SQLite calls by another name.
-            seen = await asyncio.to_thread(self._database.trouble)
+            seen = await briefly(self._database.trouble)
             return seen or self._inbox.outage() or REFUSES
         except Exception as error:
             log.error("bug", exc_info=error)

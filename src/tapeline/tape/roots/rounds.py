@@ -20,9 +20,11 @@ from tapeline.tape.proof.time_stamps import NoStamp
 from tapeline.tape.roots import trees
 from tapeline.tape.roots.outsiders import Outsider
 from tapeline.tape.roots.trees import PART, Entry, Leaf
+from tapeline.thread_pools import briefly, in_thread, threads
 
 NAME = "roots"
 LOOKED_EVERY, FIRST_AFTER, WITHIN = 15.0, 5.0, 300.0  # seconds
+AT_ONCE = 4  # authorities that are asked; each may take long to answer
 READ_AT_ONCE = PART * 8  # tapes
 WRITTEN_AT_ONCE = 8  # parts: some 100 kB
 WHOLE_DAYS = 7 * 86_400.0
@@ -38,6 +40,7 @@ class Roots:
         self._every = 60.0 * settings.timestamp_minutes
         self._store = store
         self._appender = appender
+        self._threads = threads(AT_ONCE, "time stamps")
         self._work = background.loop(
             NAME,
             self.turn,
@@ -65,7 +68,7 @@ class Roots:
         while leaves := await self._store.read(trees.some_heads, after, READ_AT_ONCE):
             parts = [leaves[at : at + PART] for at in range(0, len(leaves), PART)]
             await self._store.write(trees.store_parts, log, entry, size // PART, parts)
-            roots += await asyncio.to_thread(_roots_of, parts)
+            roots += await briefly(_roots_of, parts)
             after, size = leaves[-1].tape, size + len(leaves)
             self._work.beat()
         if size:
@@ -94,7 +97,7 @@ class Roots:
         log, entry, note = waiting
         text = notes.parse(note).text
         try:
-            response, at = await asyncio.to_thread(time_stamps.ask, authority.address, text)
+            response, at = await in_thread(self._threads, time_stamps.ask, authority.address, text)
         except NoStamp as problem:
             authority.failed(problem.message)
             self._work.note(problem, authority.address, is_ours=False)

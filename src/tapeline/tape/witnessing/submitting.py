@@ -16,9 +16,11 @@ from tapeline.tape.roots.outsiders import Outsider
 from tapeline.tape.witnessing import asking, witnesses
 from tapeline.tape.witnessing.asking import Asked, NotSigned
 from tapeline.tape.witnessing.witnesses import Head, Witness
+from tapeline.thread_pools import in_thread, threads
 
 NAME = "witnesses"
 LOOKED_EVERY, FIRST_AFTER, WITHIN = 15.0, 6.0, 300.0  # seconds
+AT_ONCE = 8  # witnesses that are asked; each may take long to answer
 
 
 class Submitting:
@@ -26,6 +28,7 @@ class Submitting:
         self._store = store
         self._our_address = settings.public_url or "URL"
         self._outsiders: dict[str, Outsider] = {}
+        self._threads = threads(AT_ONCE, "witnesses")
         self._work = background.loop(
             NAME,
             self.turn,
@@ -47,7 +50,7 @@ class Submitting:
             return
         asked = await self._store.read(self._asked, head, one)
         try:
-            found = await asyncio.to_thread(asking.ask, asked)
+            found = await in_thread(self._threads, asking.ask, asked)
         except Problem as problem:
             outsider.failed(problem.message)
             self._work.note(problem, one.address, is_ours=False)

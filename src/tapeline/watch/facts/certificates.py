@@ -2,7 +2,6 @@
 
 It is looked at by a background task, and only while a rule asks: nobody waits for a connection."""
 
-import asyncio
 import socket
 import ssl
 import time
@@ -12,6 +11,7 @@ import msgspec
 from cryptography import x509
 
 from tapeline.background import Background
+from tapeline.thread_pools import in_thread, threads
 
 EVERY, WITHIN = 2.0, 60.0  # seconds; nothing is done while no rule asks
 FRESH = 6 * 3600.0  # an answer is as good for so long
@@ -29,6 +29,7 @@ class Certificate(msgspec.Struct, frozen=True):
 class Certificates:
     def __init__(self, public_url: str = "", background: Background | None = None) -> None:
         self._url = urlsplit(public_url)
+        self._thread = threads(1, "certificate")
         self._is_wanted = False
         self._known: Certificate | None = None
         self._looked_at = -FRESH
@@ -46,7 +47,7 @@ class Certificates:
         failed = self._known is not None and self._known.trouble is not None
         age = time.monotonic() - self._looked_at
         if self._is_wanted and age > (AGAIN if failed else FRESH):
-            self._known = await asyncio.to_thread(look, *self._address())
+            self._known = await in_thread(self._thread, look, *self._address())
             self._looked_at = time.monotonic()
 
     def _address(self) -> tuple[str, int]:

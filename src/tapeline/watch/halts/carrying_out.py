@@ -5,7 +5,6 @@ Of a node that is gone nobody can ask; there a lease that has run out is the pro
 What is proven goes onto the model's tape, where the next checkpoint signs it.
 """
 
-import asyncio
 import time
 from typing import Any
 
@@ -27,6 +26,7 @@ from tapeline.tape.events import kinds
 from tapeline.tape.events.event import Event, Submission
 from tapeline.tape.reading import channels
 from tapeline.tape.tapes import open_tape
+from tapeline.thread_pools import briefly, in_thread, threads
 from tapeline.watch.halts import declaring, on_machine
 from tapeline.watch.halts import halt as records
 from tapeline.watch.halts.halt import ELSEWHERE, Halt, HaltedModel
@@ -74,6 +74,7 @@ class Halts:
         self._appender = appender
         self._watchers = watchers
         self._background = background
+        self._thread = threads(1, "proofs of ends")
         self._scopes: frozenset[str | None] = frozenset()
         self._last: tuple[str, str] | None = None
         self._work = background.loop("halts", self._turn, every=EVERY, within=WITHIN)
@@ -104,7 +105,7 @@ class Halts:
                 self._work.note(error, one.row.model_id)
 
     async def _record_halt_of_machine(self) -> None:
-        hold, here = await asyncio.to_thread(self._runner.hold), self._runner.host_name
+        hold, here = await briefly(self._runner.hold), self._runner.host_name
         if not here or self._runner.is_untouched_copy():
             return  # nothing runs here, or what runs is the original's
         halted = hold if hold is not None and hold.is_halt else None
@@ -137,7 +138,7 @@ class Halts:
     async def _proof(self, run: Run, now: float) -> dict[str, Any]:
         """That nothing of a run is left which has ended; empty if there is none yet."""
         if self._runner.has(run):
-            found = await asyncio.to_thread(self._runner.proof_of_end, run)
+            found = await in_thread(self._thread, self._runner.proof_of_end, run)
             return msgspec.structs.asdict(found) if found.is_one else {}
         if run.lease_until is not None:
             # The kernel is asked by the server that leads; where it cannot be, the lease says so.
@@ -149,7 +150,7 @@ class Halts:
         """The run itself goes on after the halt; only its processes have ended."""
         if not self._runner.has(run) or one.halt.resumed_at is not None:
             return
-        proof = await asyncio.to_thread(self._runner.proof_of_end, run)
+        proof = await in_thread(self._thread, self._runner.proof_of_end, run)
         if proof.is_one:
             how = "It was stopped on its machine."
             await self._append(self._stopped, one, proof.at, how, msgspec.structs.asdict(proof))

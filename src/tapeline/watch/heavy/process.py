@@ -14,9 +14,11 @@ from threading import Lock
 import msgspec
 
 from tapeline.errors import Unavailable
+from tapeline.fair_threads import FairThreads
 from tapeline.watch.heavy.messages import Answer, Match, Places, Question, Sessions
 
 DEADLINE = 20.0  # seconds for an answer; the first one has a library to load
+CHECKS_AT_ONCE = 2  # rules of people: their threads wait here, and tenants take turns
 PATIENCE = 3.0  # seconds that a pattern may take for somebody who waits
 LONGEST_ANSWER = 8_000_000  # bytes
 PORTION = 1 << 16
@@ -42,6 +44,7 @@ class Heavy:
 
     def __init__(self) -> None:
         self._of_rules, self._of_people, self._of_exchanges = _Helper(), _Helper(), _Helper()
+        self.checks = FairThreads(CHECKS_AT_ONCE, "checks of rules")
         self._calendars: OrderedDict[str, tuple[float, list[Span]]] = OrderedDict()
 
     def searching(self, asked: list[Match], seconds: float) -> list[Places | str]:
@@ -74,6 +77,7 @@ class Heavy:
         return answer.sessions
 
     def close(self) -> None:
+        self.checks.close()
         for one in (self._of_rules, self._of_people, self._of_exchanges):
             one.close()
 
