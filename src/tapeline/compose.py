@@ -21,6 +21,7 @@ from tapeline.health.parts import Parts
 from tapeline.http import app
 from tapeline.http.core.services import Services
 from tapeline.http.wire.connections import Connections
+from tapeline.http.wire.download_places import OF_A_DOWNLOAD, Places
 from tapeline.http.wire.metrics import Metrics
 from tapeline.models import cleanup as archive_cleanup
 from tapeline.prices import arrivals
@@ -138,7 +139,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
             connections,
             FairBudget(batches.AT_ONCE, small=batches.PASSING),
             memory,
-            FairBudget(memory.most // 2, patience=PATIENCE),
+            Places(max(1, memory.most // 2 // OF_A_DOWNLOAD), PATIENCE),
             quotas,
             backups,
             *_watch(settings, store, cipher, bookkeeper, appender, watchers, runner, background),

@@ -55,6 +55,31 @@ def test_what_is_put_can_be_fetched_and_deleted(blobs: Blobs, tmp_path: Path) ->
     assert names(tmp_path) == ["blobs", "fetched", "source"]
 
 
+def test_a_blob_is_read_in_place_as_a_file(
+    blobs: Blobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tapeline.store.blobs.READ_AHEAD", 1_000)
+    content = os.urandom(12_345)
+    name, file = source(tmp_path, content)
+    with pytest.raises(FileNotFoundError, match="not on this server"):
+        blobs.find(name)
+    blobs.put(name, file)
+    found = blobs.find(name)
+    assert found.size == len(content)
+    with found.open("rb") as stream:
+        assert stream.read(10) == content[:10]
+        assert stream.seek(-20, os.SEEK_END) == len(content) - 20
+        assert (stream.read(), stream.read()) == (content[-20:], b"")
+        stream.seek(500)
+        assert stream.read(5_000) == content[500:5_500]
+        stream.seek(100_000)
+        assert stream.read(1) == b""
+    blobs.delete(name)
+    with pytest.raises(FileNotFoundError, match="not on this server"), found.open() as stream:
+        stream.read(1)
+    assert names(tmp_path / "blobs") == []
+
+
 def test_a_second_one_of_the_same_content_is_nothing_to_do_while_the_first_is_young(
     tmp_path: Path,
 ) -> None:

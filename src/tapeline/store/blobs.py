@@ -4,12 +4,14 @@ The only file that knows the storage library. A blob never changes, so storing t
 again only renews its time, which keeps the cleanup away from it.
 """
 
+import io
 import os
 import shutil
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, Literal
 from urllib.parse import unquote
 
 import obstore
@@ -24,6 +26,7 @@ from tapeline.logs import Log
 log = Log(__name__)
 
 CHUNK = 1 << 20
+READ_AHEAD = 4 << 20  # bytes: each request to object storage takes tens of milliseconds
 # Longer than any upload takes from its blob to its row: a younger blob may get its row soon.
 GRACE = 24 * 3600.0
 FRESH = GRACE / 2
@@ -33,6 +36,18 @@ NOT_HERE = (
     "The archive of this version is not on this server. Its operator can help: all servers of a"
     " database must share `blobs`, and a folder that was lost is in a backup."
 )
+
+
+@dataclass(frozen=True)
+class Blob:
+    """A blob to read where it is: whoever reads it slowly, or leaves, has no copy of it."""
+
+    size: int
+    _open: Callable[[], BinaryIO]
+
+    def open(self, _mode: Literal["rb"] = "rb", /) -> BinaryIO:
+        """As `Path.open`. FileNotFoundError if it was deleted meanwhile."""
+        return self._open()
 
 
 class Blobs:
@@ -77,20 +92,22 @@ class Blobs:
                     out.write(chunk)
             draft.rename(file)
         except FileNotFoundError as error:
-            log.error("blob_not_found", reason=str(error).partition("\n")[0])
-            raise FileNotFoundError(NOT_HERE) from error
+            raise _not_here(error) from error
         except OSError as error:
             raise _unavailable("blob_not_copied", error) from error
         finally:
             private_files.discard(draft)
 
-    def file(self, name: str) -> Path | None:
-        """Where a blob can be read without copying it; None if it is in object storage."""
-        if self._folder is None:
-            return None
-        if not self.exists(name):
-            raise FileNotFoundError(NOT_HERE)
-        return self._folder / name
+    def find(self, name: str) -> Blob:
+        """A blob to read from; so are its file, and the functions of that. FileNotFoundError if it
+        does not exist."""
+        if self._folder is not None:
+            return _in_folder(self._folder / name)
+        known = self._head(name)
+        if known is None:
+            raise _not_here(name)
+        size = int(known["size"])
+        return Blob(size, lambda: io.BufferedReader(_Remote(self._store, name, size), READ_AHEAD))
 
     def exists(self, name: str) -> bool:
         return self._head(name) is not None
@@ -117,6 +134,65 @@ class Blobs:
             return _try(lambda: obstore.head(self._store, name))
         except FileNotFoundError:
             return None
+
+
+class _Remote(io.RawIOBase):
+    """A blob in object storage as a file. Each read is a request of its own: one that lasted as
+    long as a slow reader would be ended by the other side."""
+
+    def __init__(self, store: Any, name: str, size: int) -> None:
+        self._store, self._name, self._size = store, name, size
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        start = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}[whence]
+        self._at = max(0, start + offset)
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:
+        content = self._next(len(buffer))
+        buffer[: len(content)] = content
+        return len(content)
+
+    def readall(self) -> bytes:
+        return self._next(self._size)
+
+    def _next(self, most: int) -> bytes:
+        length = min(most, self._size - self._at)
+        if length <= 0:
+            return b""
+        try:
+            content = _try(
+                lambda: obstore.get_range(self._store, self._name, start=self._at, length=length)
+            )
+        except FileNotFoundError as error:
+            raise _not_here(error) from error
+        self._at += len(content)
+        return bytes(content)
+
+
+def _in_folder(file: Path) -> Blob:
+    def opened() -> BinaryIO:
+        try:
+            return file.open("rb")
+        except FileNotFoundError as error:
+            raise _not_here(error) from error
+        except OSError as error:
+            raise _unavailable("blobs_unavailable", error) from error
+
+    with opened() as stream:
+        return Blob(os.fstat(stream.fileno()).st_size, opened)
+
+
+def _not_here(reason: object) -> FileNotFoundError:
+    log.error("blob_not_found", reason=str(reason).partition("\n")[0])
+    return FileNotFoundError(NOT_HERE)
 
 
 def _is_old(known: Any, now: float) -> bool:

@@ -45,6 +45,8 @@ def test_a_download_from_a_disk_that_fails_is_503(service: Service, cast: Cast) 
     said = deployed(cast.owner, projectId=cast.project_id)
     path = f"/api/models/{said['modelId']}/versions/{said['versionId']}/archive"
     with replaced(service.services.settings.data / "spool"):
+        assert cast.owner.get(path).status_code == 200, "it needs no copy"
+    with replaced(service.services.settings.data / "blobs"):
         refused = cast.owner.get(path)
     assert check_shape(refused, 503)["error"] == REPLACED
     assert cast.owner.get(path).status_code == 200

@@ -1,17 +1,16 @@
 """A download that cannot be finished breaks off: nobody can take a part of it for the whole."""
 
-import http.client
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 
 from tapeline.http.routes import ROUTES
 from tapeline.settings import Settings
 from tests.conftest import Person, Service, running
+from tests.http.downloading import SMALL_BUFFER, begun, content_of, is_download
 from tests.http.sharing.scene import DAY, START
 from tests.pushing import RESULT, Model, pushing
 
@@ -26,15 +25,16 @@ OF_RESULT = tuple(
     BACKTEST + one for one in ("/export.csv", "/trades.csv", "/round-trips.csv", "/export.json")
 )
 OF_LINK = (LINK + "/record", LINK + "/trades.csv", LINK + "/round-trips.csv")
-# One piece each, with its length or as a single chunk.
+# With their length, or as a single chunk.
 SMALL = {
     LINK + "/curve.csv",
     LINK + "/export.json",
     "/model/starter-models/{starter}.zip",
     MODEL + "/versions/{version}/archive",
+    MODEL + "/versions/{version}/files/content",
 }
 TEXT = "x" * 200
-SMALL_BUFFER, LARGE = 2**15, 2**22  # bytes
+LARGE = 2**22  # bytes
 
 
 @pytest.fixture
@@ -94,37 +94,8 @@ def result(length: int) -> dict[str, object]:
     }  # fmt: skip
 
 
-@contextmanager
-def begun(
-    service: Service, path: str, headers: dict[str, str]
-) -> Iterator[http.client.HTTPResponse]:
-    """An answer whose head has come, over a connection that holds little."""
-    where = urlsplit(service.address)
-    line = http.client.HTTPConnection(where.hostname or "", where.port, timeout=30)
-    line.sock = socket.socket()
-    line.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SMALL_BUFFER)
-    line.sock.connect((where.hostname, where.port))
-    with closing(line):
-        line.request("GET", path, headers=headers)
-        answer = line.getresponse()
-        assert answer.status == 200
-        yield answer
-
-
-def content_of(answer: http.client.HTTPResponse) -> bytes | None:
-    """None if it breaks off."""
-    try:
-        return answer.read()
-    except http.client.IncompleteRead:
-        return None
-
-
 def test_every_download_is_known_here() -> None:
-    streamed = {"application/x-ndjson", "text/csv", "text/plain", "application/zip"}
-    files = {
-        row.path for row in ROUTES if row.method == "GET" and row.responds and row.media in streamed
-    }
-    files |= {row.path for row in ROUTES if row.path.endswith("export.json")}
+    files = {row.path for row in ROUTES if is_download(row)}
     known = {*OF_MODEL, OF_BOOKS, *OF_RESULT, *OF_LINK, *SMALL}
     assert {one.replace("/b1", "/{backtest}") for one in known} == files
 

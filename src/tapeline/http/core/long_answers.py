@@ -2,7 +2,8 @@
 
 A revoked right must not live on in an answer that has begun. A stream then ends with an event that
 says why; a download is cut off, so that nobody takes it for complete. A download begins when there
-is memory for it, and keeps that memory until its reader has everything.
+is memory for it, and keeps that memory until its reader has everything, or until somebody else has
+to have its place (`download_places`).
 """
 
 import time
@@ -12,12 +13,14 @@ from contextlib import aclosing
 import msgspec
 from sqlalchemy import Connection
 from starlette.responses import Response, StreamingResponse
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
-from tapeline.errors import Problem, Unavailable
-from tapeline.fair_line import Owner
+from tapeline import turns
+from tapeline.errors import Overloaded, Problem, Unavailable
 from tapeline.http.core.endpoint import Call
 from tapeline.http.core.services import Services
+from tapeline.http.wire import guarded_protocol
+from tapeline.http.wire.download_places import OF_A_DOWNLOAD, Place
 from tapeline.http.wire.errors import ErrorShape
 from tapeline.logs import Log
 from tapeline.tape import tapes
@@ -27,8 +30,6 @@ from tapeline.tape import tapes
 # the next piece, which in a quiet stream is a comment.
 AUTHORISED_EVERY = 2.0
 QUIET = 2.5
-OF_A_DOWNLOAD = 16_000_000
-"""Bytes of memory: what is read at once, its lines, and those that the reader has not taken yet."""
 
 log = Log(__name__)
 
@@ -57,15 +58,13 @@ def stream(
 
 def download(
     services: Services,
-    owner: Owner,
     pieces: Pieces,
     may_read: MayRead,
     media: str,
     headers: dict[str, str],
 ) -> Response:
-    """A file that is generated while it is sent."""
-    allowed = while_allowed(services, pieces, may_read)
-    return _Download(services, owner, allowed, media, headers)
+    """A file that is read or generated while it is sent, in the turn of the caller's tenant."""
+    return _Download(services, while_allowed(services, pieces, may_read), media, headers)
 
 
 async def while_allowed(services: Services, pieces: Pieces, may_read: MayRead) -> Pieces:
@@ -112,24 +111,48 @@ class _LongAnswer(StreamingResponse):
 
 class _Download(_LongAnswer):
     def __init__(
-        self, services: Services, owner: Owner, pieces: Pieces, media: str, headers: dict[str, str]
+        self, services: Services, pieces: Pieces, media: str, headers: dict[str, str]
     ) -> None:
         super().__init__(pieces, media_type=media, headers=headers)
-        self._services, self._owner, self._pieces = services, owner, pieces
+        self._services, self._pieces = services, pieces
+        self._owner = turns.sender.get()
+        self._place: Place | None = None
+        self._has_begun = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] == "HEAD":
+            await super().__call__(scope, receive, send)
+            return
+        try:
+            await self._send(scope, receive, send)
+        except Overloaded as problem:
+            if not self._has_begun:
+                raise
+            log.warning("download_cut_off", code=problem.code())
+            # Its reader is slow: what it has not taken yet would stay in memory.
+            guarded_protocol.end(scope)
+
+    async def _send(self, scope: Scope, receive: Receive, send: Send) -> None:
         services = self._services
         async with (
             aclosing(self._pieces),
             # Readers may be slow: all downloads together never have the memory that others need.
-            services.downloads.reserve(self._owner, OF_A_DOWNLOAD),
+            services.downloads.take(self._owner) as self._place,
             services.memory.need(self._owner, OF_A_DOWNLOAD),
         ):
             await super().__call__(scope, receive, send)
 
     async def stream_response(self, send: Send) -> None:
+        place = self._place
+        assert place is not None
+
+        async def timed(message: Message) -> None:
+            self._has_begun = True
+            with place.sending(len(message.get("body", b""))):
+                await send(message)
+
         try:
-            await super().stream_response(send)
+            await super().stream_response(timed)
         except Problem as problem:
             # Without the last chunk the connection closes, and the client knows it is incomplete.
             log.warning("download_cut_off", code=problem.code())

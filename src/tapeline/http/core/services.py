@@ -14,6 +14,7 @@ from tapeline.backups.keeper import Keeper
 from tapeline.fair_line import Owner
 from tapeline.health.examination import Health
 from tapeline.http.wire.connections import Connections
+from tapeline.http.wire.download_places import Places
 from tapeline.http.wire.metrics import Metrics
 from tapeline.models.archives.sources import SourceFile
 from tapeline.prices.folding import Folding
@@ -99,7 +100,7 @@ class Services:
     """Bytes of large batches that are parsed and stored at the same time; models take turns."""
     memory: MemoryBudget
     """For work that needs much of it."""
-    downloads: FairBudget
+    downloads: Places
     """The part of that memory which files on their way to slow readers may take."""
     quotas: Quotas
     backups: Keeper

@@ -4,33 +4,29 @@ A link never leads here, and neither does the role of a viewer: source is as pri
 """
 
 import posixpath
-import re
-import tempfile
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import ExitStack, asynccontextmanager, closing
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import partial
-from pathlib import Path, PurePosixPath
-from typing import Annotated, TypeVar
+from pathlib import PurePosixPath
+from typing import Annotated
 
 import msgspec
 from sqlalchemy import Connection
 from starlette.responses import Response
 
+from tapeline import turns
 from tapeline.accounts.actor import Actor
-from tapeline.errors import NoSuchVersion
-from tapeline.fair_line import Owner
-from tapeline.http.core import long_answers
 from tapeline.http.core.answers import Gives, Listed
 from tapeline.http.core.endpoint import Call, QueryCall
+from tapeline.http.deployment import archive_files
+from tapeline.http.deployment.archive_files import NO_STORE, in_thread
 from tapeline.models import models, versions
 from tapeline.models.archives import archive, sources
 from tapeline.models.archives.sources import SourceFile, SourceText
-from tapeline.models.archives.zips import Member
 from tapeline.models.versions import Version
+from tapeline.store.blobs import Blob
 
-T = TypeVar("T")
 ANY = "application/octet-stream"
-NO_STORE = {"Cache-Control": "no-store"}
 
 FileList = Annotated[Response, Gives(Listed[SourceFile])]
 FileText = Annotated[Response, Gives(SourceText)]
@@ -48,7 +44,7 @@ async def list_files(call: Call) -> FileList:
     found = call.services.sources.find(version.archive)
     if found is None:
         async with _reading(call, version) as file:
-            found = await _in_thread(call, partial(sources.listed, file))
+            found = await in_thread(call, partial(sources.listed, file))
         call.services.sources.put(version.archive, found)
     return _json(Listed(found))
 
@@ -57,7 +53,7 @@ async def show_file(call: QueryCall[OneFile]) -> FileText:
     """One file of a version as text; for members who may change the model."""
     version = await call.services.store.read(_version, call, call.actor)
     async with _reading(call, version) as file:
-        return _json(await _in_thread(call, partial(sources.text, file, _path(call, version))))
+        return _json(await in_thread(call, partial(sources.text, file, _path(call, version))))
 
 
 async def download_file(call: QueryCall[OneFile]) -> AnyFile:
@@ -65,57 +61,22 @@ async def download_file(call: QueryCall[OneFile]) -> AnyFile:
     version = await call.services.store.read(_version, call, call.actor)
     path = _path(call, version)
     async with _reading(call, version) as file:
-        member = await _in_thread(call, partial(sources.find, file, path))
-    name = re.sub(r"[^\w.-]+", "-", PurePosixPath(path).name, flags=re.ASCII).strip("-") or "file"
-    headers = NO_STORE | {
-        "Content-Length": str(member.size),
-        "Content-Disposition": f'attachment; filename="{name}"',
-    }
-    return long_answers.download(
-        call.services,
-        Owner(call.path("model")),
-        _pieces(call, version, member),
-        lambda connection: _version(connection, call, call.identified(connection)),
-        ANY,
-        headers,
-    )
+        member = await in_thread(call, partial(sources.find, file, path))
 
+    def may_read(connection: Connection) -> Version:
+        return _version(connection, call, call.identified(connection))
 
-async def _pieces(call: Call, version: Version, member: Member) -> AsyncGenerator[bytes, None]:
-    async with _archive(call, version) as file:
-        with closing(sources.chunks(file, member)) as chunks:
-            while piece := await _in_thread(call, partial(next, chunks, b"")):
-                yield piece
+    chunks, name = sources.chunks(file, member), PurePosixPath(path).name
+    return archive_files.download(call, chunks, member.size, may_read, ANY, name)
 
 
 @asynccontextmanager
-async def _reading(call: Call, version: Version) -> AsyncIterator[Path]:
-    """The archive as a file, in memory that was reserved for reading its directory."""
-    async with _archive(call, version) as file:
-        needed = await _in_thread(call, partial(archive.in_memory, file))
-        async with call.services.memory.need(Owner(call.path("model")), needed):
-            yield file
-
-
-@asynccontextmanager
-async def _archive(call: Call, version: Version) -> AsyncIterator[Path]:
-    """The archive as a file: the blob itself, or a copy of one in object storage."""
-    blobs, spool = call.services.blobs, call.services.staging.spool
-    with ExitStack() as until_read:
-        try:
-            file = await _in_thread(call, partial(blobs.file, version.archive))
-            if file is None:
-                folder = until_read.enter_context(tempfile.TemporaryDirectory(dir=spool))
-                file = Path(folder) / "archive.zip"
-                await _in_thread(call, partial(blobs.fetch, version.archive, file))
-        except FileNotFoundError as error:
-            raise NoSuchVersion(str(error)) from None
+async def _reading(call: Call, version: Version) -> AsyncIterator[Blob]:
+    """The archive, in memory that was reserved for reading its directory."""
+    file = await archive_files.find(call, version.archive)
+    needed = await in_thread(call, partial(archive.in_memory, file))
+    async with call.services.memory.need(turns.sender.get(), needed):
         yield file
-
-
-async def _in_thread(call: Call, act: Callable[[], T]) -> T:
-    """By the threads that compute, which tenants share in turns."""
-    return await call.services.store.computers.begin(act)
 
 
 def _version(connection: Connection, call: Call, actor: Actor) -> Version:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import msgspec
 from sqlalchemy import Connection
 
+from tapeline import turns
 from tapeline.errors import (
     CannotRunModels,
     InvalidManifest,
@@ -15,7 +16,6 @@ from tapeline.errors import (
     NotSupervised,
     OnHold,
 )
-from tapeline.fair_line import Owner
 from tapeline.http.core.answers import Done
 from tapeline.http.core.endpoint import BodyCall, Call
 from tapeline.http.core.fields import Required
@@ -114,7 +114,7 @@ async def prepare(use: Use, call: BodyCall[NewVersion], *, runs: bool = True) ->
     await services.store.read(uploading.check_rights, call.actor, wish)
     loop = asyncio.get_running_loop()
     needed = await loop.run_in_executor(services.archives, archive.in_memory, attached.path)
-    async with services.memory.need(Owner(call.actor.id or ""), needed):
+    async with services.memory.need(turns.sender.get(), needed):
         contents = await loop.run_in_executor(services.archives, archive.check, attached.path)
     await _expect(services, contents.manifest)
     found = Archive(attached.sha256, attached.size, contents.manifest, contents.digest)

@@ -1,26 +1,20 @@
 """Downloads of archives, of versions and of starter models."""
 
-import asyncio
-import re
-import tempfile
 from contextlib import suppress
-from pathlib import Path
 
 import msgspec
 from sqlalchemy import Connection
-from starlette.background import BackgroundTask
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 
 from tapeline.errors import NoSuchStarter, NoSuchVersion, Unidentified
-from tapeline.http.core import auth
+from tapeline.http.core import auth, senders
 from tapeline.http.core.answers import Done, Zip
 from tapeline.http.core.endpoint import Access, BodyCall, Call
 from tapeline.http.core.fields import Required
+from tapeline.http.deployment import archive_files
 from tapeline.models import models, published, starters, versions
 from tapeline.models.published import Published
 from tapeline.models.versions import Version
-
-ZIP = "application/zip"
 
 
 class StarterModel(msgspec.Struct, rename="camel"):
@@ -49,11 +43,13 @@ async def download_version(call: Call) -> Zip:
     """Download a version's archive as it was uploaded; for members who may change the model."""
 
     def find(connection: Connection) -> tuple[str, Version]:
-        model = models.find(connection, call.actor, call.path("model"), right="change_models")
+        actor = call.identified(connection)
+        model = models.find(connection, actor, call.path("model"), right="change_models")
         return model.name, versions.get(connection, model.id, call.path("version"))
 
     name, version = await call.services.store.read(find)
-    return await _archive(call, version.archive, f"{name}-v{version.number}.zip")
+    named = f"{name}-v{version.number}.zip"
+    return await archive_files.download_whole(call, version.archive, named, find)
 
 
 async def list_starters(call: Call) -> list[StarterModel]:
@@ -72,11 +68,16 @@ async def download_starter(call: Call) -> Zip:
     """Download a starter model as an archive that can be deployed unchanged."""
     name = call.path("starter")
     if any(one.name == name for one in starters.listed()):
-        return Response(starters.packed(name), media_type=ZIP)
+        return Response(starters.packed(name), media_type=archive_files.ZIP)
     if not await _is_known(call):
         raise NoSuchStarter
-    found = await call.services.store.read(published.find, name)
-    return await _archive(call, found.archive, f"{name}.zip")
+
+    def find(connection: Connection) -> Published:
+        auth.identify(call.request, call.services, Access.ACCOUNT)(connection)
+        return published.find(connection, name)
+
+    found = await call.services.store.read(find)
+    return await archive_files.download_whole(call, found.archive, f"{name}.zip", find)
 
 
 def publish_starter(connection: Connection, call: BodyCall[NewStarter]) -> ShownStarter:
@@ -100,37 +101,14 @@ def withdraw_starter(connection: Connection, call: Call) -> Done:
 
 
 async def _is_known(call: Call) -> bool:
-    """Whether the caller is signed in, which Tapeline's own starter models do not need."""
+    """Whether the caller is signed in, which Tapeline's own starter models do not need. What they
+    read then is in their tenant's turn."""
     with suppress(Unidentified):
-        await call.services.store.read(auth.identify(call.request, call.services, Access.ACCOUNT))
+        identify = auth.identify(call.request, call.services, Access.ACCOUNT)
+        await call.services.store.read(identify)
+        await senders.join_tenant(call.request, call.services, Access.ACCOUNT, identify)
         return True
     return False
-
-
-async def _archive(call: Call, blob: str, name: str) -> Response:
-    """A temporary copy: its known length tells the client whether the download is complete."""
-    folder = Path(tempfile.mkdtemp(dir=call.services.staging.spool))
-    file = folder / "archive.zip"
-    loop = asyncio.get_running_loop()
-    try:
-        await loop.run_in_executor(call.services.archives, call.services.blobs.fetch, blob, file)
-    except BaseException as error:
-        _remove(file)
-        if isinstance(error, FileNotFoundError):
-            raise NoSuchVersion(str(error)) from None
-        raise
-    return FileResponse(
-        file,
-        media_type=ZIP,
-        filename=re.sub(r"[^\w.-]+", "-", name, flags=re.ASCII).strip("-") or "model.zip",
-        background=BackgroundTask(_remove, file),
-    )
-
-
-def _remove(file: Path) -> None:
-    file.unlink(missing_ok=True)
-    with suppress(OSError):
-        file.parent.rmdir()
 
 
 def _shown(one: Published) -> ShownStarter:

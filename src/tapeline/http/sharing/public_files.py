@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection
 from starlette.responses import Response
 
-from tapeline import turns
 from tapeline.errors import ChangedMeanwhile, NotShared
 from tapeline.fair_threads import checkpoint
 from tapeline.http.core import long_answers, rendering
@@ -254,8 +253,8 @@ async def _one(content: bytes) -> AsyncGenerator[bytes, None]:
 def _table(call: Call, name: str, lines: long_answers.Pieces) -> Response:
     attached = {"Content-Disposition": f'attachment; filename="shared-{name}.csv"'}
     find = public_api.found_by(call.request, call.services)
-    headers, owner = public_api.HEADERS | attached, turns.sender.get()
-    return long_answers.download(call.services, owner, lines, find, "text/csv", headers)
+    headers = public_api.HEADERS | attached
+    return long_answers.download(call.services, lines, find, "text/csv", headers)
 
 
 def _ndjson(
@@ -264,5 +263,5 @@ def _ndjson(
     may_read: long_answers.MayRead,
 ) -> Response:
     attached = {"Content-Disposition": 'attachment; filename="record.ndjson"'}
-    headers, owner = public_api.HEADERS | attached, turns.sender.get()
-    return long_answers.download(services, owner, lines, may_read, "application/x-ndjson", headers)
+    headers = public_api.HEADERS | attached
+    return long_answers.download(services, lines, may_read, "application/x-ndjson", headers)

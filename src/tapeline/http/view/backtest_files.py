@@ -11,7 +11,6 @@ from sqlalchemy import Connection
 from starlette.responses import Response
 
 from tapeline.errors import ChangedMeanwhile
-from tapeline.fair_line import Owner
 from tapeline.http.core import long_answers, rendering
 from tapeline.http.core.answers import Anything, Csv, Gives, Html
 from tapeline.http.core.endpoint import Call, QueryCall
@@ -97,7 +96,6 @@ async def export_json(call: Call) -> Annotated[Response, Gives(Anything)]:
     upload, fields = await backtest_api.read_when_ready(call, head)
     return long_answers.download(
         call.services,
-        Owner(call.path("model")),
         _object(call, upload, fields),
         long_answers.reading_model(call),
         "application/json",
@@ -128,7 +126,6 @@ async def _csv(call: Call, name: str, head: str, piece: Piece) -> Response:
     upload = await backtest_api.read_when_ready(call, found)
     return long_answers.download(
         call.services,
-        Owner(call.path("model")),
         _lines(call, upload, head, piece),
         long_answers.reading_model(call),
         "text/csv",

@@ -8,7 +8,6 @@ import msgspec
 from sqlalchemy import Connection
 from starlette.responses import Response
 
-from tapeline.fair_line import Owner
 from tapeline.http.core import long_answers
 from tapeline.http.core.answers import Csv, Text
 from tapeline.http.core.endpoint import QueryCall
@@ -77,7 +76,6 @@ async def download_orders(call: QueryCall[OrderFilter]) -> Csv:
     }
     return long_answers.download(
         call.services,
-        Owner(call.path("model")),
         _orders(call, found.seq),
         long_answers.reading_model(call),
         "text/csv",
@@ -92,7 +90,6 @@ def _attached(call: QueryCall[LogFile], tape: int, channel: int, until: int, nam
     }
     return long_answers.download(
         call.services,
-        Owner(call.path("model")),
         _pieces(call, tape, channel, until),
         long_answers.reading_model(call),
         "text/plain",

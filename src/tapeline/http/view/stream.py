@@ -10,8 +10,8 @@ import msgspec
 from sqlalchemy import Connection
 from starlette.requests import Request
 
+from tapeline import turns
 from tapeline.errors import Invalid
-from tapeline.fair_line import Owner
 from tapeline.http.core import long_answers
 from tapeline.http.core.answers import EventStream, Ndjson
 from tapeline.http.core.endpoint import Call
@@ -36,7 +36,6 @@ async def export_tape(call: Call) -> Ndjson:
     headers = {"Cache-Control": "no-store", "Tape-Events": str(found.seq)}
     return long_answers.download(
         call.services,
-        Owner(found.project_id),
         _lines(call, found),
         long_answers.reading_model(call),
         "application/x-ndjson",
@@ -125,7 +124,7 @@ async def _missed(call: Call, after: int) -> AsyncIterator[list[StoredEvent]]:
         if found.seq <= after:
             return
         # Only while it is read: a stream whose reader takes nothing keeps no more than its portion.
-        async with call.services.memory.need(Owner(found.project_id), OF_A_PORTION):
+        async with call.services.memory.need(turns.sender.get(), OF_A_PORTION):
             records = await store.read(_portion, found.tape, after, found.seq)
         if not records:
             return

@@ -62,6 +62,12 @@ def release(scope: Scope, size: int) -> None:
         scope[CONNECTION].release(size)
 
 
+def end(scope: Scope) -> None:
+    """Close the connection now, whatever the client has not read yet."""
+    if CONNECTION in scope:
+        scope[CONNECTION].end(None)
+
+
 class GuardedProtocol(HttpToolsProtocol):
     def __init__(self, config: Config, *args: Any, connections: Connections, **more: Any) -> None:
         super().__init__(config, *args, **more)

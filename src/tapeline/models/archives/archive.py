@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, NoReturn
+from typing import BinaryIO, Literal, NoReturn, Protocol
 
 import msgspec
 
@@ -51,7 +51,13 @@ class Contents(msgspec.Struct, frozen=True):
     """Of what it holds, see `contents`."""
 
 
-def in_memory(file: Path) -> int:
+class Readable(Protocol):
+    """A file, or a blob, wherever it is."""
+
+    def open(self, mode: Literal["rb"], /) -> BinaryIO: ...
+
+
+def in_memory(file: Readable) -> int:
     """How much memory checking an archive takes at most, from what its end says about it."""
     with file.open("rb") as opened, _Refusing():
         entries, names = zips.announced(opened)
@@ -89,10 +95,10 @@ def unpack(file: Path, folder: Path) -> None:
 
 
 @contextmanager
-def opened(file: Path) -> Iterator[tuple[BinaryIO, dict[str, Member]]]:
+def opened(file: Readable) -> Iterator[tuple[BinaryIO, dict[str, Member]]]:
     """The archive to read from, and its files by their path inside `model/`."""
     with file.open("rb") as stream, _Refusing():
-        found = _entries(stream, file.stat().st_size)
+        found = _entries(stream, stream.seek(0, os.SEEK_END))
         yield stream, {path: one for path, one in found.items() if not _is_folder(one)}
 
 

@@ -6,13 +6,13 @@ everything here takes a thread, in which it notices that nobody waits any more.
 
 import hashlib
 from collections.abc import Generator
-from pathlib import Path
 
 import msgspec
 
 from tapeline.errors import NoSuchFile
 from tapeline.fair_threads import checkpoint
 from tapeline.models.archives import archive, zips
+from tapeline.models.archives.archive import Readable
 from tapeline.models.archives.zips import Member
 
 LARGEST_TEXT = 1_000_000
@@ -37,7 +37,7 @@ class SourceText(msgspec.Struct, frozen=True):
     """False if some bytes are not valid UTF-8: `text` has U+FFFD in their place."""
 
 
-def listed(file: Path) -> list[SourceFile]:
+def listed(file: Readable) -> list[SourceFile]:
     """All files, by path. The hash of each is computed here: the checksums in a zip file can be
     forged, and a change must not be able to hide behind one."""
     with archive.opened(file) as (stream, members):
@@ -52,7 +52,7 @@ def listed(file: Path) -> list[SourceFile]:
         return found
 
 
-def text(file: Path, path: str) -> SourceText:
+def text(file: Readable, path: str) -> SourceText:
     """One file as text, if it is text and not too large."""
     with archive.opened(file) as (stream, members):
         member = _member(members, path)
@@ -67,13 +67,13 @@ def text(file: Path, path: str) -> SourceText:
     return SourceText(path, member.size, read, is_text=True, is_exact=is_exact)
 
 
-def find(file: Path, path: str) -> Member:
+def find(file: Readable, path: str) -> Member:
     """Where in the archive a file is."""
     with archive.opened(file) as (_, members):
         return _member(members, path)
 
 
-def chunks(file: Path, member: Member) -> Generator[bytes, None, None]:
+def chunks(file: Readable, member: Member) -> Generator[bytes, None, None]:
     """The content of a file that was found, piece by piece, without reading the directory again."""
     with file.open("rb") as stream:
         yield from zips.chunks(stream, member)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import msgspec
 from sqlalchemy import Connection
 
+from tapeline import turns
 from tapeline.background import Background
 from tapeline.errors import Invalid, NoSuchModel, Unavailable
 from tapeline.fair_line import Owner
@@ -216,7 +217,7 @@ class Collector:
             self._troubles[run.id] = trouble
 
     async def _ending(self, run: Run, chunk: Chunk, tape: int) -> tuple[Stage, Ending | None]:
-        stage = self._staging.begin(tape, Owner(run.model_id))
+        stage = self._staging.begin(tape, Owner(turns.SERVER))
         if chunk.output is None:
             return stage, None
         ending, result = chunk.output.ending, chunk.output.result
