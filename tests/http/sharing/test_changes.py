@@ -187,6 +187,13 @@ def test_a_symbol_that_is_left_out_later_is_listed_with_its_last_figure(
         hidden = shared(model, stranger, hide_symbols=True)
         assert "BTC" not in whole(hidden.get("/changes"))
         assert "not computed any more" in page(hidden)
+        for choice in ("percent_only", "hide_sizes"):
+            less = shared(model, stranger, **{choice: True})
+            without_numbers = "Its entries say different multipliers."
+            (one,) = less.json("/changes")["items"]
+            assert one["fields"] == [{"name": "reason", "before": None, "after": without_numbers}]
+            assert less.json()["not_computed"][0]["reason"] == without_numbers
+            assert "multipliers: 1" not in page(less)
         with pytest.MonkeyPatch.context() as patch:
             look_back_from(patch, START + 20 * HOUR)
             delayed = shared(model, stranger, delay_hours=2)

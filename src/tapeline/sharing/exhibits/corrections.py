@@ -2,6 +2,7 @@
 
 from tapeline.results.changes.change import Change, FieldChange
 from tapeline.results.changes.figures import Figure, Figures
+from tapeline.sharing.exhibits import reasons
 from tapeline.sharing.exhibits.answers import SharedCorrection, SharedReported
 from tapeline.sharing.links.choices import Choices
 from tapeline.sharing.links.pseudonyms import Names
@@ -33,9 +34,15 @@ def shown(one: Change, choices: Choices, names: Names) -> SharedCorrection:
 def _field(field: FieldChange, choices: Choices, names: Names) -> FieldChange:
     if field.name == "symbol":
         return FieldChange("symbol", names.symbol(field.before), names.symbol(field.after))
+    if field.name == "reason":
+        return FieldChange("reason", _reason(field.before, choices), _reason(field.after, choices))
     if field.name in PUBLIC or _shows(choices).get(field.name, False):
         return field
     return FieldChange(field.name, None, None)
+
+
+def _reason(said: object, choices: Choices) -> str | None:
+    return reasons.shown(said, choices) if isinstance(said, str) else None
 
 
 def _shows(choices: Choices) -> dict[str, bool]:
@@ -51,7 +58,6 @@ def _shows(choices: Choices) -> dict[str, bool]:
         "fee_currency": choices.shows_symbols,
         "multiplier": choices.shows_symbols,
         "inverse": choices.shows_symbols,
-        "reason": choices.shows_symbols,
         "value": choices.shows_money,
         "profit": choices.shows_foreign_amounts,
         "capital": choices.shows_foreign_amounts,

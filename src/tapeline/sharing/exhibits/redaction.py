@@ -13,7 +13,7 @@ from tapeline.results.metrics.trades import FEES, PRICES, SIZES, positive
 from tapeline.results.pnl.account import Capital, SettingsChange
 from tapeline.results.pnl.order_fills import FillShown
 from tapeline.results.pnl.summary import NotComputed, Position
-from tapeline.sharing.exhibits import corrections
+from tapeline.sharing.exhibits import corrections, reasons
 from tapeline.sharing.exhibits.answers import (
     Hidden,
     SharedChange,
@@ -156,9 +156,8 @@ def position(one: Position, choices: Choices, names: Names) -> SharedPosition:
 
 
 def not_computed(one: NotComputed, choices: Choices, names: Names) -> SharedNotComputed:
-    return SharedNotComputed(
-        symbol=names.symbol(one.symbol), reason=_reason(one.reason, choices), fills=one.fills
-    )
+    reason = reasons.shown(one.reason, choices) or NO_REASON
+    return SharedNotComputed(symbol=names.symbol(one.symbol), reason=reason, fills=one.fills)
 
 
 def settings(one: SettingsChange, choices: Choices) -> SharedSettings:
@@ -176,15 +175,6 @@ def settings(one: SettingsChange, choices: Choices) -> SharedSettings:
         capital=None if capital is None else capital.amount,
         currency=None if capital is None else capital.currency,
     )
-
-
-def _reason(said: str, choices: Choices) -> str:
-    """A reason may name currencies and contracts, which reveal the symbol, and numbers."""
-    if choices.shows_sizes:
-        return said
-    words = said.partition(":")[0].rstrip(".") + "."
-    is_safe = choices.shows_symbols and not any(one.isdigit() for one in words)
-    return words if is_safe else NO_REASON
 
 
 def line(record: StoredEvent) -> SharedLine:
