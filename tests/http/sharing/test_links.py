@@ -10,7 +10,7 @@ from tapeline.accounts import limits
 from tapeline.sharing.links import visits
 from tapeline.store.tables.shares import share_visits, shares
 from tests.conftest import Cast, Service, on_both
-from tests.http.sharing.scene import an_order, shared
+from tests.http.sharing.scene import RESULT, an_order, shared
 from tests.pushing import Model, pushing
 
 
@@ -188,6 +188,17 @@ def test_the_picture_is_a_png_of_the_right_size(busy: Model, service: Service) -
             # Pixels alone: no words about where and when.
             chunks = set(re.findall(rb"tEXt|iTXt|zTXt|eXIf|tIME", answer.content))
             assert not chunks
+
+
+def test_the_picture_of_a_deleted_backtest_is_gone_at_once(busy: Model, service: Service) -> None:
+    busy.push("/v1/backtest/result", RESULT | {"backtest_id": "b-gone"})
+    with service.client() as stranger:
+        link = shared(busy, stranger, backtest_id="b-gone")
+        picture = f"/s/{link.token}/picture.png"
+        assert stranger.get(picture).status_code == 200
+        deleted = busy.owner.delete(f"/api/models/{busy.id}/backtests/b-gone")
+        assert deleted.status_code == 200, deleted.text
+        assert (link.get().status_code, stranger.get(picture).status_code) == (404, 404)
 
 
 def test_a_stream_of_a_link_shows_what_its_choices_leave(busy: Model, service: Service) -> None:

@@ -119,9 +119,9 @@ async def show_picture(visit: Visit) -> Response:
     def draw(exhibit: Exhibit) -> bytes:
         from tapeline.sharing.pages.picture import drawn
 
-        # The key holds all inputs: a cached picture never shows what was hidden or renamed since.
-        share = exhibit.share
-        key = ("picture", share.id, exhibit.title, share.choices, exhibit.cut.seq)
+        # The key holds all inputs: a cached picture never shows what was hidden, renamed or deleted
+        # since.
+        key = ("picture", exhibit.share.id, exhibit.title, exhibit.edition, exhibit.cut.seq)
         made = visit.services.kept.get(key, lambda: drawn(exhibit))
         assert isinstance(made, bytes)
         return made
