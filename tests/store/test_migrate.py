@@ -339,6 +339,24 @@ def test_models_of_an_earlier_version_stay_long_only_and_their_books_are_made_ag
         assert connection.scalar(text("select count(*) from ledgers")) == 0
 
 
+def test_earlier_trials_are_of_results_that_stand(database: Database, versions: Path) -> None:
+    newest = next(versions.glob("*_trials_by_result.py"))
+    kept = newest.rename(newest.with_suffix(".later"))
+    migrate.migrate(database)
+    columns, rows = (
+        "no, tape, id, created_at, result_seq",
+        "(1, 5, 'a', 0, 7), (2, 5, 'b', 0, null)",
+    )
+    with database.writing.begin() as connection:
+        connection.execute(text(f"insert into backtests ({columns}) values {rows}"))
+        connection.execute(text("insert into trials values (5, 1, 0.5, 365), (5, 2, 0.25, 365)"))
+    kept.rename(newest)
+    migrate.migrate(database)
+    with database.reading.connect() as connection:
+        found = connection.execute(text("select * from trials_by_result")).all()
+        assert [tuple(one) for one in found] == [(5, 1, 7, 0.5, 365)]
+
+
 def _sealed(count: int) -> list[StoredEvent]:
     records, link = list[StoredEvent](), seals.GENESIS
     for seq in range(1, count + 1):

@@ -34,7 +34,13 @@ from tapeline.store.tables.ledger import (
     statements,
 )
 from tapeline.store.tables.prices import price_arrivals, price_chunks, price_series
-from tapeline.store.tables.results import discards, report_pieces, reports, trials
+from tapeline.store.tables.results import (
+    discards,
+    report_pieces,
+    reports,
+    trials,
+    trials_by_result,
+)
 from tapeline.store.tables.roots import head_leaves, head_trees, stamps
 from tapeline.store.tables.runs import (
     hosts,
@@ -87,8 +93,8 @@ OF_UPLOADS: tuple[Table, ...] = (pieces, report_pieces, reports, discards)
 
 ON_THE_TAPE: tuple[Table, ...] = (
     pages, orders, cash, places, statements, entries, curves, sketches, late_events, books,
-    ledgers, states, used, checkpoints, trials, backtests, price_arrivals, price_chunks,
-    price_series,
+    ledgers, states, used, checkpoints, trials, trials_by_result, backtests, price_arrivals,
+    price_chunks, price_series,
 )  # fmt: skip
 """By `tape`."""
 

@@ -229,6 +229,12 @@ def backtest(model: Model, world: World) -> None:
     )  # fmt: skip
 
 
+def report(model: Model, world: World) -> None:
+    live(model, world)
+    backtest(model, world)
+    model.get("/tape/seals")  # signs where the tape stands
+
+
 # What differs between any two links: their token and model, hashes, and when something arrived.
 _OURS = re.compile(
     r'"(?:received_at|late_by|as_of|first_signed_at|last_signed_at|model_id|digest|link|blind'

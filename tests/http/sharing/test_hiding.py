@@ -2,7 +2,6 @@
 comparing what it shows of two models or at two moments."""
 
 import re
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from itertools import product
@@ -20,14 +19,12 @@ from tests.http.sharing.hidden_worlds import (
     FLOWS,
     VALUE,
     World,
-    backtest,
-    live,
+    report,
     that_must_look_the_same,
     told,
 )
-from tests.http.sharing.scene import DAY, START, Link, look_back_from, shared
+from tests.http.sharing.scene import DAY, START, Link, shared
 from tests.http.sharing.test_public_api import ADDRESSES
-from tests.http.view.test_results_api import add_run
 from tests.pushing import Model, pushing
 
 Numbers = NDArray[np.float64]
@@ -65,12 +62,6 @@ def made(service: Service, password_hash: str) -> Iterator[Callable[[World], Mod
             return known[world]
 
         yield make
-
-
-def report(model: Model, world: World) -> None:
-    live(model, world)
-    backtest(model, world)
-    model.get("/tape/seals")  # signs where the tape stands
 
 
 class Look(NamedTuple):
@@ -240,38 +231,3 @@ def test_a_backtest_hides_a_fee_together_with_its_currency(
         link = shared(model, stranger, backtest_id="b", hide_symbols=True)
         fees = [one["fee"] for one in link.json("/trades")["items"]]
         assert sorted(fees, key=str) == [0.004, None]
-
-
-def test_nothing_that_happens_within_the_delay_changes_any_answer(
-    service: Service, enter: Callable[[str], Person], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    world, other = World(), that_must_look_the_same({"hide_symbols": True, "hide_sizes": True})
-    with pushing(service, enter("ada")) as model, service.client() as stranger:
-        report(model, world)
-        write = service.store.write_now
-        before = time.time()
-        write(add_run, model.id, 1, started_at=before - 9, ended_at=before - 5, reason="Crashed")
-        links = [
-            shared(model, stranger, title="Mine", delay_hours=7, **subject)
-            for subject in ({}, {"backtest_id": world.backtest_id}, {"hide_symbols": True})
-        ]
-        time.sleep(0.01)
-        moment = time.time()
-        look_back_from(monkeypatch, moment + 7 * 3600)
-        asked = [
-            *(path.replace("{token}", link.token) for link in links for path in ADDRESSES),
-            *(f"/api/shared/{link.token}/curve?from={moment + 30}" for link in links),
-        ]
-        seen = {path: said(stranger, path) for path in asked}
-        write(add_run, model.id, 1, new=False, started_at=moment + 20, ended_at=moment + 60)
-        write(add_run, model.id, 2, started_at=moment + 70, ended_at=None, state="running")
-        report(model, other)
-        for path, answer in seen.items():
-            assert said(stranger, path) == answer, path
-
-
-def said(client: httpx.Client, path: str) -> tuple[int, str, list[bytes]]:
-    answer = client.get(path, headers={"Last-Event-ID": "0"})
-    made_at = re.compile(rb"<br>\d{4}-\d\d-\d\d \d\d:\d\d UTC")  # when a tear sheet was written
-    lines = made_at.sub(b"", answer.content).splitlines()
-    return answer.status_code, answer.headers["content-type"], lines

@@ -18,6 +18,7 @@ from tapeline.results.changes import words
 from tapeline.sharing.exhibits import record
 from tapeline.sharing.exhibits.exhibit import ChartRange, Exhibit
 from tapeline.sharing.links.choices import Choices
+from tapeline.sharing.links.delay import Cut
 from tapeline.tape import tapes
 from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.proof import removed, signing_keys
@@ -91,21 +92,21 @@ async def shared_record(call: Call) -> Ndjson:
     found = await services.store.read(tapes.of_model, share.model_id)
     if not share.choices.delay_hours:
         await sign(services, found)
-    last = await services.store.read(record.end, found, share.choices)
+    end = await services.store.read(record.end, found, share.choices)
 
     def may_read(connection: Connection) -> None:
         if find(connection).choices != share.choices:  # perhaps more is to be hidden now
             raise ChangedMeanwhile
 
-    return _ndjson(services, _lines(services, found, last, record.shows(share)), may_read)
+    return _ndjson(services, _lines(services, found, end, record.shows(share)), may_read)
 
 
 async def export_record(call: Call) -> Ndjson:
     """The whole record in one file: events, chain and signatures, for `tapeline verify`."""
     found = await call.services.store.read(tapes.reading, call.actor, call.path("model"))
     await sign(call.services, found)
-    last = await call.services.store.read(record.end, found, Choices())
-    lines = _lines(call.services, found, last, writing.ALL)
+    end = await call.services.store.read(record.end, found, Choices())
+    lines = _lines(call.services, found, end, writing.ALL)
     return _ndjson(call.services, lines, long_answers.reading_model(call))
 
 
@@ -116,25 +117,25 @@ async def sign(services: Services, found: tapes.Reading) -> None:
 
 
 async def _lines(
-    services: Services, found: tapes.Reading, last: int, shows: Shows
+    services: Services, found: tapes.Reading, end: Cut, shows: Shows
 ) -> AsyncGenerator[bytes, None]:
     """A file without its last line, the signature over all others, is not whole."""
     hand = await services.store.write(services.inbox.appender.own_hand)
     keys = await services.store.read(signing_keys.listed)
     file = WrittenFile(found.model_id, hand)
-    async with aclosing(_content(services, found, last, shows, keys)) as pieces:
+    async with aclosing(_content(services, found, end, shows, keys)) as pieces:
         async for piece in pieces:
             yield file.take(piece)
     yield file.last_line()
 
 
 async def _content(
-    services: Services, found: tapes.Reading, last: int, shows: Shows, keys: Sequence[Key]
+    services: Services, found: tapes.Reading, end: Cut, shows: Shows, keys: Sequence[Key]
 ) -> AsyncGenerator[bytes, None]:
     """Up to a signed event, whose checkpoint comes after it."""
-    store = services.store
+    store, last = services.store, end.seq
     listed = frozenset(one.key_id for one in keys)
-    plan = await store.read(proofs.plan, found.tape, last)
+    plan = await store.read(proofs.plan, found.tape, *end)
     witnesses = await store.read(proofs.witnesses, plan)
     yield writing.head(found.model_id, last, shows, keys, witnesses)
 

@@ -1,5 +1,6 @@
 """Lists a model's backtests with their key metrics; renames and deletes them."""
 
+from collections.abc import Collection
 from typing import Any
 
 import msgspec
@@ -10,7 +11,7 @@ from tapeline.accounts.actor import Actor
 from tapeline.results.metrics import deflated
 from tapeline.results.metrics.deflated import Deflated, Trial
 from tapeline.results.metrics.report_fields import KEY, VERSION, Measured
-from tapeline.store.tables.results import reports, trials
+from tapeline.store.tables.results import reports, trials, trials_by_result
 from tapeline.store.tables.tape import backtests
 from tapeline.tape import tapes
 from tapeline.tape.reading import backtests as tape_backtests
@@ -51,8 +52,37 @@ def trials_of(connection: Connection, tape: int, trial: Trial | None) -> Deflate
     rows = connection.execute(
         select(trials.c.sharpe, trials.c.periods_per_year).where(trials.c.tape == tape)
     ).all()
+    return _deflated(trial, rows)
+
+
+def _deflated(trial: Trial | None, rows: Collection[Row[*tuple[Any, ...]]]) -> Deflated:
     others = [(row.sharpe, row.periods_per_year) for row in rows if row.sharpe is not None]
     return deflated.deflate(trial, others, len(rows))
+
+
+def trials_until(connection: Connection, tape: int, seq: int, trial: Trial | None) -> Deflated:
+    """The same as it was when the tape had so many events. A result that came later does not count,
+    and one that it replaced still does."""
+    standing = (
+        select(
+            trials.c.backtest,
+            backtests.c.result_seq.label("seq"),
+            trials.c.sharpe,
+            trials.c.periods_per_year,
+        )
+        .join(backtests, backtests.c.no == trials.c.backtest)
+        .where(trials.c.tape == tape, backtests.c.result_seq <= seq)
+    )
+    each = select(
+        trials_by_result.c.backtest,
+        trials_by_result.c.seq,
+        trials_by_result.c.sharpe,
+        trials_by_result.c.periods_per_year,
+    ).where(trials_by_result.c.tape == tape, trials_by_result.c.seq <= seq)
+    # What stands first: a server of an earlier version, beside this one, writes nothing else.
+    found = [row for query in (standing, each) for row in connection.execute(query)]
+    newest = {row.backtest: row for row in sorted(found, key=lambda row: row.seq)}
+    return _deflated(trial, newest.values())
 
 
 def describe(

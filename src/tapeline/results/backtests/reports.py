@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, exists, literal, select
 
+from tapeline.results.metrics.deflated import Trial
 from tapeline.results.metrics.report_fields import (
     KEY,
     ROUND_TRIPS,
@@ -19,7 +20,7 @@ from tapeline.results.metrics.report_fields import (
 from tapeline.results.metrics.round_trips import RoundTrip
 from tapeline.results.pnl.account import settings_of
 from tapeline.store import bulk, upsert
-from tapeline.store.tables.results import report_pieces, reports, trials
+from tapeline.store.tables.results import report_pieces, reports, trials, trials_by_result
 from tapeline.store.tables.tape import backtests
 from tapeline.tape import tapes
 
@@ -40,6 +41,8 @@ class Source(msgspec.Struct, frozen=True):
 
     tape: int
     backtest: int
+    seq: int
+    """The number of its event."""
     header: dict[str, Any]
 
 
@@ -53,7 +56,7 @@ def pending(connection: Connection, limit: int) -> list[str]:
 def source(connection: Connection, upload: str) -> Source | None:
     """None if the result was replaced or deleted."""
     row = connection.execute(
-        select(backtests.c.tape, backtests.c.no, backtests.c.result).where(
+        select(backtests.c.tape, backtests.c.no, backtests.c.result, backtests.c.result_seq).where(
             backtests.c.upload == upload
         )
     ).first()
@@ -61,7 +64,7 @@ def source(connection: Connection, upload: str) -> Source | None:
         return None
     header = msgspec.json.decode(row.result, type=dict[str, Any])
     header["positions"] = settings_of(connection, row.tape).positions
-    return Source(row.tape, row.no, header)
+    return Source(row.tape, row.no, row.result_seq, header)
 
 
 class Gone(Exception):
@@ -95,15 +98,23 @@ def finish(connection: Connection, upload: str, report: Report) -> None:
     )
     new = {name: row.excluded[name] for name in ("version", "made_at", "brief", "content")}
     connection.execute(row.on_conflict_do_update(index_elements=["upload"], set_=new))
-    trial = report.trial
-    tried = upsert.insert(connection, trials).values(
-        tape=found.tape,
-        backtest=found.backtest,
-        sharpe=trial and trial.sharpe,
-        periods_per_year=trial and trial.periods_per_year,
-    )
-    again = {name: tried.excluded[name] for name in ("sharpe", "periods_per_year")}
-    connection.execute(tried.on_conflict_do_update(index_elements=["tape", "backtest"], set_=again))
+    _count_trial(connection, found, report.trial)
+
+
+def _count_trial(connection: Connection, found: Source, trial: Trial | None) -> None:
+    """Of the backtest as it stands, and of this result."""
+    measured = {
+        "sharpe": trial and trial.sharpe,
+        "periods_per_year": trial and trial.periods_per_year,
+    }
+    of_backtest = {"tape": found.tape, "backtest": found.backtest}
+    for table, place in (
+        (trials, of_backtest),
+        (trials_by_result, of_backtest | {"seq": found.seq}),
+    ):
+        tried = upsert.insert(connection, table).values(**place, **measured)
+        again = {name: tried.excluded[name] for name in measured}
+        connection.execute(tried.on_conflict_do_update(index_elements=[*place], set_=again))
 
 
 def _held(connection: Connection, upload: str) -> Source:

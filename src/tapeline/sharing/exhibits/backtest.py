@@ -3,13 +3,11 @@
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import select
-
 from tapeline.errors import NothingToShowYet
 from tapeline.results.backtests import listing, reports, tear_sheet, trade_prices
 from tapeline.results.charts import pyramid
 from tapeline.results.charts.daily_prices import Prices
-from tapeline.results.metrics import all_metrics, deflated
+from tapeline.results.metrics import all_metrics
 from tapeline.results.metrics.deflated import Deflated
 from tapeline.results.metrics.report_fields import Basis, OfSymbol, Report, Trips
 from tapeline.results.metrics.trades import read as read_trades
@@ -29,8 +27,6 @@ from tapeline.sharing.exhibits.answers import (
 )
 from tapeline.sharing.exhibits.exhibit import Arrow, Arrows, ChartRange, Exhibit
 from tapeline.sharing.links.pseudonyms import Names
-from tapeline.store.tables.results import trials
-from tapeline.store.tables.tape import backtests as table
 from tapeline.tape.backtest_results import result_pieces
 from tapeline.tape.events import kinds
 from tapeline.tape.reading import backtests
@@ -115,16 +111,10 @@ class BacktestExhibit(Exhibit):
     @cached_property
     def trials(self) -> Deflated:
         """Of those that were there by then."""
-        query = select(trials.c.sharpe, trials.c.periods_per_year).where(
-            trials.c.tape == self.found.tape
-        )
-        if self.cut.moment is not None:
-            query = query.join(table, table.c.no == trials.c.backtest).where(
-                table.c.created_at <= self.cut.moment
-            )
-        rows = self.connection.execute(query).all()
-        others = [(row.sharpe, row.periods_per_year) for row in rows if row.sharpe is not None]
-        return deflated.deflate(self.report.trial, others, len(rows))
+        tape, trial = self.found.tape, self.report.trial
+        if self.cut.moment is None:
+            return listing.trials_of(self.connection, tape, trial)
+        return listing.trials_until(self.connection, tape, self.cut.seq, trial)
 
     def curve(self, wanted: ChartRange) -> SharedCurve:
         times, values = self._series("equity", wanted)

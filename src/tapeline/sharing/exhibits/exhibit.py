@@ -194,7 +194,7 @@ class Exhibit(ABC):
                 func.max(checkpoints.c.at).label("last"),
             ).where(*here)
         ).one()
-        stamped = proofs.newest(self.connection, self.found.tape, self.cut.seq)
+        stamped = proofs.newest(self.connection, self.found.tape, *self.cut)
         return SharedSeals(
             events=self.cut.seq,
             sealed=row.seq or 0,

@@ -9,6 +9,7 @@ from tapeline.results.rules import rises
 from tapeline.sharing.exhibits import redaction
 from tapeline.sharing.links import delay
 from tapeline.sharing.links.choices import Choices
+from tapeline.sharing.links.delay import Cut
 from tapeline.sharing.links.links import Share
 from tapeline.store import bulk
 from tapeline.tape import tapes
@@ -81,10 +82,10 @@ def shows(share: Share) -> Shows:
     )
 
 
-def end(connection: Connection, found: tapes.Reading, choices: Choices) -> int:
+def end(connection: Connection, found: tapes.Reading, choices: Choices) -> Cut:
     """The last event of the record, always a signed one; with a delay, the last before it."""
     moment = delay.cut(connection, found, choices).moment
-    return delay.checkpoint_before(connection, found.tape, moment)
+    return Cut(delay.checkpoint_before(connection, found.tape, moment), moment)
 
 
 def daily_checkpoints(

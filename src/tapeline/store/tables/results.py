@@ -44,6 +44,18 @@ trials = Table(
     Column("periods_per_year", Integer),
 )
 
+# The same of each result, by the number of its event: a reader who may not see the newest result of
+# a backtest yet counts the one before it.
+trials_by_result = Table(
+    "trials_by_result",
+    metadata,
+    Column("tape", BigInteger, primary_key=True),
+    Column("backtest", BigInteger, primary_key=True),
+    Column("seq", BigInteger, primary_key=True),
+    Column("sharpe", Double),
+    Column("periods_per_year", Integer),
+)
+
 # Uploads that no backtest shows: still being staged, replaced, or of a deleted backtest. Their
 # pieces go some at a time, unless an event takes them out of here before that.
 discards = Table(

@@ -7,9 +7,9 @@ costs the same however many there are. The log has an entry for each tree and on
 import struct
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, Select, Table, delete, func, insert, select, update
 
 from tapeline.ids import new_id
 from tapeline.store import facts
@@ -209,13 +209,24 @@ def thin(connection: Connection, before: float, most: int) -> int:
     return len(drop)
 
 
-def confirmations(connection: Connection) -> Counter[tuple[str, int]]:
-    """By log and entry: 2 if it was both stamped and signed by a witness, 1 if only one of them."""
+def confirmations(
+    connection: Connection, known_by: float | None = None
+) -> Counter[tuple[str, int]]:
+    """By log and entry: 2 if it was both stamped and signed by a witness, 1 if only one of them;
+    all of them, or those by a moment."""
     return Counter(
         (row.log, row.entry)
         for table in (stamps, cosignatures)
-        for row in connection.execute(select(table.c.log, table.c.entry).distinct())
+        for row in connection.execute(
+            by(select(table.c.log, table.c.entry).distinct(), table, known_by)
+        )
     )
+
+
+def by(query: Select[Any], table: Table, moment: float | None) -> Select[Any]:
+    """Only rows of this table that were there by then: trees by our clock, stamps and signatures by
+    the clocks of those who gave them."""
+    return query if moment is None else query.where(table.c.at <= moment)
 
 
 def root_of(parts: bytes) -> bytes:
