@@ -106,8 +106,8 @@ ONE_DOOR = {
 SHARED_THREADS = {
     "background.py", "backups/keeper.py", "cli/operator/up.py", "http/app.py",
     "http/nodes_port.py", "http/view/runs_api.py", "models/cleanup.py",
-    "results/backtests/reporter.py", "runs/engines/bell.py", "runs/engines/model_files.py",
-    "runs/local_runner.py", "runs/node/__main__.py", "runs/shared_keys.py",
+    "runs/engines/bell.py", "runs/engines/model_files.py", "runs/local_runner.py",
+    "runs/node/__main__.py", "runs/shared_keys.py",
     "runs/supervision/last_seen.py", "runs/supervision/late_endings.py", "runs/unreleased_copy.py",
     "runs/upkeep/cleanup.py", "runs/upkeep/sampling.py", "tape/proof/rewinds.py",
 }  # fmt: skip

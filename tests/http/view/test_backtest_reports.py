@@ -12,6 +12,7 @@ from tests.conftest import on_both
 from tests.http.view.pushed_backtests import PATH, computed, result, rows_in, sweep
 from tests.pushing import Model
 from tests.results.metrics.series import walk
+from tests.waiting import wait_for
 
 
 def test_a_replaced_result_is_computed_anew_and_the_old_report_goes(own_model: Model) -> None:
@@ -82,6 +83,53 @@ def test_what_cannot_be_computed_is_said_and_others_go_on(
     assert {one["reason"] for one in bad.values()} == {reporter.FAILED}
     answer = model.owner.get(f"/api/models/{model.id}/backtests/bad/drawdown")
     assert (answer.status_code, answer.json()["code"]) == (409, "cannot_compute")
+
+
+def test_a_result_that_is_too_large_for_the_memory_does_not_hold_up_others(
+    own_model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those with a later upload, which are made after it."""
+    reports_of = own_model.service.services.reporter
+    monkeypatch.setattr(reports_of._memory, "most", 1_000)
+    monkeypatch.setattr(reporter, "SMALL", 1_000)
+    own_model.push(PATH, result("large", count=1_100))
+    # By themselves, one after the other: nobody looks at them.
+    _later_than(own_model, "large")
+    wait_for(lambda: _is_made(own_model, "small"))
+    assert {one["reason"] for one in computed(own_model, "large").values()} == {reporter.FAILED}
+    monkeypatch.undo()
+    reports_of._failed.clear()
+    assert computed(own_model, "large")["trades"]["value"] == 3
+
+
+def _later_than(model: Model, name: str) -> None:
+    """Push a small result until its upload is sorted after that of another."""
+    model.push(PATH, result("small"))
+    while _upload(model, "small") < _upload(model, name):
+        model.push(PATH, result("small"))
+
+
+def _upload(model: Model, name: str) -> str:
+    query = select(tape.backtests.c.upload).where(tape.backtests.c.id == name)
+    return str(model.service.store.read_now(lambda c: c.scalar(query)))
+
+
+def _is_made(model: Model, name: str) -> bool:
+    query = select(results.reports.c.version).where(
+        results.reports.c.upload == _upload(model, name)
+    )
+    return model.service.store.read_now(lambda c: c.scalar(query)) is not None
+
+
+def test_a_process_that_hangs_does_not_keep_the_only_place(
+    own_model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reporter, "SMALL", 1_000)
+    monkeypatch.setattr(reporter, "APART_WITHIN", 0.01)
+    own_model.push(PATH, result("large", count=1_100))
+    own_model.push(PATH, result("small"))
+    wait_for(lambda: _is_made(own_model, "small"))
+    assert {one["reason"] for one in computed(own_model, "large").values()} == {reporter.FAILED}
 
 
 @on_both

@@ -19,7 +19,7 @@ from sqlalchemy import Connection, select
 
 from tapeline import memory
 from tapeline.background import Background
-from tapeline.errors import Unavailable
+from tapeline.errors import Overloaded, Unavailable
 from tapeline.fair_line import Owner
 from tapeline.results.backtests import reports
 from tapeline.results.backtests.trade_marks import TradeMarks
@@ -30,12 +30,14 @@ from tapeline.store.tables.tape import pieces as piece_rows
 from tapeline.tape.backtest_results.preparing import FRAME, Piece, read_pieces
 from tapeline.tape.helper_processes import AT_REST
 from tapeline.tape.memory_budget import MemoryBudget
+from tapeline.thread_pools import in_thread, threads
 
 SMALL = 20_000  # account values, trades and indicators' values that a thread handles quickly
 REPORTS = Owner("reports")
 OF_A_VALUE = 110  # bytes of memory that a report takes for each of them
 LOOKED_EVERY = 5.0  # seconds: other servers and the runner add results too
 WITHIN = 600.0
+APART_WITHIN = 500.0  # seconds: a process that hangs must not keep the others' reports waiting
 TRIED_AGAIN = (30.0, 3600.0)  # seconds after the first failure, and at most
 PUT_AT_ONCE = 1_000_000  # bytes in one write: others must not wait for a whole report
 PATIENCE = 60.0  # seconds that a request waits for its report
@@ -63,6 +65,7 @@ class Reporter:
         self._work = background.loop(
             "reports", self._report_all, every=LOOKED_EVERY, within=WITHIN, once=True
         )
+        self._thread = threads(1, "reports")
         self._one_at_a_time: asyncio.Semaphore | None = None
 
     def wake(self) -> None:
@@ -109,18 +112,22 @@ class Reporter:
                     await self._make_here(upload, found.header)
                 else:
                     await self._make_apart(upload, found.header)
-            except Unavailable:
-                raise
             except reports.Gone:
                 self._failed.pop(upload, None)
-            except Exception as error:  # noqa: BLE001 - this result's trouble alone
-                if await self._store.read(reports.source, upload) is None:
-                    return  # it was cleared while we read it
-                times = self._failed[upload].times + 1 if upload in self._failed else 1
-                self._failed[upload] = _Failed(times, monotonic() + _put_off(times))
-                self._background.kind("report").note(error, upload)
+            except Exception as error:
+                if isinstance(error, Unavailable) and not isinstance(error, Overloaded):
+                    raise  # everybody's trouble; what is too large for the memory is its own
+                await self._note(upload, error)
             else:
                 self._failed.pop(upload, None)
+
+    async def _note(self, upload: str, error: Exception) -> None:
+        """This result's trouble alone: the others have their turn, and it is tried again."""
+        if await self._store.read(reports.source, upload) is None:
+            return  # it was cleared while we read it
+        times = self._failed[upload].times + 1 if upload in self._failed else 1
+        self._failed[upload] = _Failed(times, monotonic() + _put_off(times))
+        self._background.kind("report").note(error, upload)
 
     async def _make_here(self, upload: str, header: dict[str, Any]) -> None:
         from tapeline.results.backtests import report  # noqa: PLC0415 - start-up stays light
@@ -130,13 +137,13 @@ class Reporter:
             made, rows = report.make(lambda name: lists[name], header)
             return made, list(rows)
 
-        made, rows = await asyncio.to_thread(make)
+        made, rows = await in_thread(self._thread, make)
         await self._save(upload, made, rows)
 
     async def _make_apart(self, upload: str, header: dict[str, Any]) -> None:
         with tempfile.TemporaryDirectory(dir=self._spool) as name:
             folder = Path(name)
-            await asyncio.to_thread(self._spool_pieces, upload, header, folder)
+            await in_thread(self._thread, self._spool_pieces, upload, header, folder)
             async with self._memory.need(REPORTS, AT_REST + _size(header) * OF_A_VALUE):
                 printed = await _run_apart(folder)
             made = msgspec.json.decode(printed, type=Report)
@@ -175,12 +182,13 @@ async def _run_apart(folder: Path) -> bytes:
         stdout=asyncio.subprocess.PIPE,
     )  # fmt: skip
     try:
-        printed, _ = await child.communicate()
-    except asyncio.CancelledError:
-        with suppress(ProcessLookupError):
-            child.kill()
-        await child.wait()
-        raise
+        async with asyncio.timeout(APART_WITHIN):
+            printed, _ = await child.communicate()
+    finally:
+        if child.returncode is None:  # nobody waits for it any more
+            with suppress(ProcessLookupError):
+                child.kill()
+            await child.wait()
     if child.returncode != 0:
         raise ChildProcessError(f"the process that computes ended with {child.returncode}")
     return printed
