@@ -18,6 +18,7 @@ from tapeline.errors import StoreBusy, StoreUnavailable
 from tapeline.settings import Settings
 from tapeline.store.store import Store
 from tapeline.store.tables.core import facts, members
+from tapeline.tracing import Trace
 from tests.conftest import run
 
 
@@ -165,6 +166,30 @@ def test_the_writer_outlives_whatever_a_job_raises(
     assert answer.exception(10) is not None
     assert not isinstance(answer.exception(), StopIteration)  # asyncio could not carry it
     assert store.write_now(put, "t-after") == "t-after"
+
+
+@pytest.mark.parametrize("broken", ["waits", "sizes", "trace"])
+def test_what_fails_beside_the_writing_leaves_nobody_waiting(
+    store: Store, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    trace = Trace(0.0)
+    with monkeypatch.context() as patched:
+        with writer_held(store):
+            if broken == "trace":
+                patched.setattr(trace, "spans", None)
+            else:
+                patched.setattr(store.writer.counts, broken, None)
+            some = [store.writer.submit(job(put, f"t-{name}"), trace) for name in range(3)]
+        assert [one.result(60) for one in some] == ["t-0", "t-1", "t-2"]
+    assert store.write_now(put, "t-later") == "t-later"
+
+
+def test_a_job_that_was_answered_already_leaves_nobody_waiting(store: Store) -> None:
+    with writer_held(store):
+        first, second = (store.writer.submit(job(put, name)) for name in ("t-1", "t-2"))
+        first.set_result("by somebody else")
+    assert second.result(60) == "t-2"
+    assert store.write_now(put, "t-later") == "t-later"
 
 
 def test_an_answer_comes_after_its_change_is_visible(settings: Settings) -> None:

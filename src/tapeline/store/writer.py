@@ -140,10 +140,7 @@ class Writer:
         """Whether there was anything to do."""
         if not group:
             return False
-        now = self._begun_at = monotonic()
-        for waiting in group:
-            self.counts.waits.add(now - waiting.since)
-        self.counts.sizes.add(len(group))
+        begun = self._begun_at = monotonic()
         try:
             self._write(group)
         except BaseException as error:  # a bug of ours, but they wait all the same
@@ -151,11 +148,21 @@ class Writer:
             for waiting in group:
                 waiting.failure = waiting.failure or StoreUnavailable(UNKNOWN)
         self._begun_at, ended = None, monotonic()
+        self._tell(group, begun, ended)
         for waiting in group:
-            if waiting.trace is not None:
-                waiting.trace.stored(waiting.since, now, ended, writes=len(group))
             _answer(waiting)
         return True
+
+    def _tell(self, group: list[Waiting], begun: float, ended: float) -> None:
+        """Metrics and traces. What fails there changes nothing about what was stored."""
+        try:
+            self.counts.sizes.add(len(group))
+            for waiting in group:
+                self.counts.waits.add(begun - waiting.since)
+                if waiting.trace is not None:
+                    waiting.trace.stored(waiting.since, begun, ended, writes=len(group))
+        except BaseException as error:  # they wait all the same
+            log.error("bug", exc_info=error)
 
     def _refuse_the_rest(self) -> None:
         """After closing, nothing is left to do. If the thread died, fail all waiting jobs."""
@@ -163,7 +170,7 @@ class Writer:
             self._closing = True
             left, self._queue = list(self._queue), deque()
         for waiting in left:
-            if waiting.answer.set_running_or_notify_cancel():
+            if _is_wanted(waiting):
                 waiting.failure = StoreUnavailable()
                 _answer(waiting)
 
@@ -176,7 +183,7 @@ class Writer:
                 if not self._queue:
                     return []
                 taken = [self._queue.popleft() for _ in range(min(GROUP, len(self._queue)))]
-            group = [one for one in taken if one.answer.set_running_or_notify_cancel()]
+            group = [one for one in taken if _is_wanted(one)]
         return group
 
     def _write(self, group: list[Waiting]) -> None:
@@ -307,6 +314,15 @@ def _run(connection: Connection, waiting: Waiting, own: Transaction | None) -> N
                 undo.commit()
     except Exception as error:
         raise _BrokenTransaction(error) from error
+
+
+def _is_wanted(waiting: Waiting) -> bool:
+    """Whether somebody waits for it still; then it can no longer be cancelled."""
+    try:
+        return waiting.answer.set_running_or_notify_cancel()
+    except BaseException as error:  # it was answered already; others wait too
+        log.error("bug", exc_info=error)
+        return False
 
 
 def _answer(waiting: Waiting) -> None:
