@@ -173,7 +173,7 @@ def _close(services: Services) -> None:
     services.runner.close()
     services.rules.close()
     services.passwords.shutdown()
-    services.archives.shutdown()
+    services.archives.close()
     if services.tracer is not None:
         services.tracer.close()
 

@@ -18,6 +18,7 @@ from tapeline.fair_line import Owner
 from tapeline.fair_threads import FairThreads
 from tapeline.http.routes import ROUTES
 from tests.conftest import PASSWORD, Person, Service
+from tests.http.deployment.uploading import deployed
 from tests.pushing import ORDER, pushing
 
 
@@ -97,6 +98,19 @@ def test_computations_take_no_reader_and_tenants_take_turns_at_them_too(
         assert ben.get("/api/portfolio").status_code == 200
         assert ben.get(f"/api/projects/{ben.id}/models").status_code == 200
         assert service.store.computers.waiting == 19, "none of hers was done meanwhile"
+
+
+def test_uploads_are_checked_in_turns(service: Service, enter: Callable[[str], Person]) -> None:
+    ada, ben = enter("ada"), enter("ben")
+    threads = service.services.archives
+
+    async def check(hang: Callable[[object], None]) -> None:
+        await threads.begin(lambda: hang(None))
+
+    with _hanging(service, ada, check, 20):
+        queued(threads, 19)
+        deployed(ben)
+        assert threads.waiting == 19, "none of hers was done meanwhile"
 
 
 @pytest.fixture

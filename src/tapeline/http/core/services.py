@@ -12,6 +12,7 @@ from tapeline.accounts.id_tokens import KeyRing
 from tapeline.background import Background
 from tapeline.backups.keeper import Keeper
 from tapeline.fair_line import Owner
+from tapeline.fair_threads import FairThreads
 from tapeline.health.examination import Health
 from tapeline.http.wire.connections import Connections
 from tapeline.http.wire.download_places import Places
@@ -64,9 +65,9 @@ class Interpreter(Protocol):
     def source(self) -> str: ...
 
 
-def _threads_for_archives() -> ThreadPoolExecutor:
+def _threads_for_archives() -> FairThreads:
     # Each inflation uses a core; on small machines one core stays free for everything else.
-    return ThreadPoolExecutor(2, thread_name_prefix="archives")
+    return FairThreads(2, "archives")
 
 
 def _two_threads() -> ThreadPoolExecutor:
@@ -111,8 +112,8 @@ class Services:
     tracer: Tracer | None = None
     """Where traces go; None while the setting `telemetry` is empty."""
     passwords: ThreadPoolExecutor = field(default_factory=_two_threads)
-    archives: ThreadPoolExecutor = field(default_factory=_threads_for_archives)
-    """Threads that check and store archives."""
+    archives: FairThreads = field(default_factory=_threads_for_archives)
+    """Threads that check and store archives; tenants take turns."""
 
     fold_turns: FairBudget = field(default_factory=lambda: FairBudget(1))
     """One request at a time asks for a portion of that; tenants take turns."""

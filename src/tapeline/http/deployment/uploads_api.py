@@ -1,6 +1,5 @@
 """Deploying: an archive becomes a version, and a version becomes a desired run."""
 
-import asyncio
 from functools import partial
 from typing import Annotated, Any
 
@@ -112,10 +111,9 @@ async def prepare(use: Use, call: BodyCall[NewVersion], *, runs: bool = True) ->
     if isinstance(call.body, NewBacktest):
         _arguments(call.body.backtest_args, None)
     await services.store.read(uploading.check_rights, call.actor, wish)
-    loop = asyncio.get_running_loop()
-    needed = await loop.run_in_executor(services.archives, archive.in_memory, attached.path)
+    needed = await services.archives.begin(partial(archive.in_memory, attached.path))
     async with services.memory.need(turns.sender.get(), needed):
-        contents = await loop.run_in_executor(services.archives, archive.check, attached.path)
+        contents = await services.archives.begin(partial(archive.check, attached.path))
     await _expect(services, contents.manifest)
     found = Archive(attached.sha256, attached.size, contents.manifest, contents.digest)
     resolved = await services.store.read(_resolved, call, wish, found, use)
@@ -124,9 +122,7 @@ async def prepare(use: Use, call: BodyCall[NewVersion], *, runs: bool = True) ->
         await services.store.read(declaring_halts.refuse_if_halted, resolved.project_id)
     if runs:
         await services.store.read(require_a_host, call)
-    await loop.run_in_executor(
-        services.archives, services.blobs.put, attached.sha256, attached.path
-    )
+    await services.archives.begin(partial(services.blobs.put, attached.sha256, attached.path))
     return found
 
 
