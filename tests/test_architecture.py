@@ -15,7 +15,8 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 # Who may import whom. A room that is not listed here does not exist.
 FOUNDATION = {
-    "", "accepting", "background", "buckets", "certificates", "clock", "descriptors", "errors",
+    "", "accepting", "background", "buckets", "certificates", "clock", "deep_folders",
+    "descriptors", "errors",
     "fair_line", "fair_threads", "figures", "host_faults", "ids", "leading", "lifetime", "logs",
     "memory", "moments", "polling", "private_files", "problems", "recently_used", "settings",
     "setting_kinds", "setting_rows", "terminal_text", "thread_pools", "tracing", "turns",
@@ -27,6 +28,7 @@ ARROWS: dict[str, set[str]] = {
     "buckets": set(),
     "certificates": set(),
     "clock": {"logs"},
+    "deep_folders": set(),
     "descriptors": {"host_faults"},
     "errors": {"problems"},
     "fair_line": set(),
@@ -41,7 +43,7 @@ ARROWS: dict[str, set[str]] = {
     "memory": set(),
     "moments": set(),
     "polling": set(),
-    "private_files": set(),
+    "private_files": {"deep_folders"},
     "recently_used": set(),
     "setting_kinds": set(),
     "terminal_text": set(),
@@ -202,7 +204,24 @@ def test_only_settings_reads_the_environment() -> None:
     assert readers == {"settings.py"}
 
 
+OF_FOLDERS_THAT_ARE_OURS = {
+    "models/starters.py", "cli/folder/packing.py", "backups/writing.py", "backups/listing.py",
+    "backups/drafts.py", "backups/restoring.py",
+}  # fmt: skip
 REMOVALS = {"unlink", "rmdir", "rmtree"}
+
+
+def test_folders_are_removed_however_deep_they_are() -> None:
+    """`shutil.rmtree` and `os.walk` give up, loudly or silently, on what a model can make."""
+    giving_up = {
+        str(module.relative_to(SOURCE))
+        for module in MODULES
+        for node in nodes_of(module)
+        if isinstance(node, ast.Attribute)
+        and node.attr in {"rmtree", "copytree", "rglob", "walk", "fwalk"}
+        and getattr(node.value, "id", "") != "ast"
+    }
+    assert giving_up == OF_FOLDERS_THAT_ARE_OURS
 
 
 def test_tidying_up_after_an_error_does_not_hide_it() -> None:

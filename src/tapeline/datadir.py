@@ -2,13 +2,12 @@
 
 import fcntl
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from tapeline import host_faults
+from tapeline import host_faults, private_files
 from tapeline.errors import CannotStart
 
 LOCK = "server.lock"
@@ -67,7 +66,7 @@ def server_of(data: Path) -> str:
 
 def fresh_folder(path: Path) -> Path:
     """An empty folder for temporary files; clears those that a crash left behind."""
-    shutil.rmtree(path, ignore_errors=True)
+    private_files.discard(path)
     path.mkdir(mode=0o700, exist_ok=True)
     return path
 

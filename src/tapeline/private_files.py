@@ -2,11 +2,12 @@
 
 import os
 import re
-import shutil
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+
+from tapeline import deep_folders
 
 _DRAFT = re.compile(r"\..+\.(?P<process>\d{1,9})\.\d+")
 
@@ -49,11 +50,8 @@ def sync(path: Path) -> None:
 def discard(draft: Path) -> None:
     """Remove a file or folder that is not needed. Never raises: on a disk that fails, a second
     error would hide the first."""
-    if draft.is_dir() and not draft.is_symlink():
-        shutil.rmtree(draft, ignore_errors=True)
-    else:
-        with suppress(OSError):
-            draft.unlink()
+    with suppress(OSError):
+        deep_folders.remove(draft)
 
 
 def put_aside(path: Path, ending: str) -> Path:

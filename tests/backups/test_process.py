@@ -63,7 +63,7 @@ STAGES = [
     ("shutil.copyfile", "blobs"),
     ("sqlite3.connect", ".part"),  # the database is copied; the check opens it
     ("os.rename", ".part"),  # complete, but not named
-    ("shutil.rmtree", "20260101T000000Z"),  # named; an old one is being removed
+    ("os.rmdir", "20260101T000000Z"),  # named; an old one is being removed
 ]
 
 
@@ -80,7 +80,7 @@ def test_a_killed_backup_leaves_nothing_half_written_and_the_next_one_clears_up(
     killed = started([sys.executable, "-c", KILLED_AT, event, text], given)
     assert killed.returncode == -9, killed.stderr
     named = [one for one in names_in(tmp_path) if not one.startswith(".")]
-    if event == "shutil.rmtree":
+    if event == "os.rmdir":
         assert len(named) == 1
         assert old not in named
     else:

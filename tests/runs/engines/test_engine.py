@@ -16,6 +16,7 @@ from tapeline.runs.environments import install_boxes
 from tapeline.runs.journals.records import Record
 from tapeline.store.blobs import NOT_HERE
 from tests import needs
+from tests.deep_trees import KINDS, nest
 from tests.runs.engines.contract import (
     FOREVER,
     GIVEN,
@@ -351,3 +352,23 @@ def test_an_engine_that_is_closed_installs_nothing_and_its_runs_live_on(bench: B
     bench.restart()
     assert bench.sight(run).alive
     assert bench.engine.trouble() is None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_folders_of_any_depth_keep_no_server_from_starting(tmp_path: Path, kind: str) -> None:
+    place = Local(tmp_path)
+    place.engine().close()
+    left = [
+        place.data / folder
+        for folder in (
+            "runs/r-install",
+            "versions/.unfinished",
+            "environments/builds/r-install",
+            "environments/shared/r-install",
+            "environments/made/without-a-record",
+        )
+    ]
+    for one in left:
+        nest(one, *KINDS[kind])
+    place.engine().close()
+    assert [one for one in left if one.exists()] == []

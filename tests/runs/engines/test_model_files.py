@@ -5,6 +5,9 @@ model, its project or the demo goes, and every table and folder is as it was bef
 """
 
 import json
+import os
+import shutil
+import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -30,7 +33,7 @@ from tapeline.accounts import users
 from tapeline.accounts.actor import Actor
 from tapeline.cli.demo import account, removal
 from tapeline.models import models, onboarding, projects
-from tapeline.runs.engines import model_files
+from tapeline.runs.engines import local, model_files
 from tapeline.runs.environments.cache import Made
 from tapeline.settings import Settings
 from tapeline.store import belongings, upsert
@@ -39,7 +42,9 @@ from tapeline.store.tables import core
 from tapeline.store.tables.core import metadata
 from tapeline.store.tables.watch import channels, halts
 from tapeline.tape import cleanup, tapes
+from tests import needs
 from tests.conftest import run
+from tests.deep_trees import KINDS, OPERATOR, as_operator, nest
 
 OWNED = (
     *belongings.WITH_THE_ROW,
@@ -280,9 +285,55 @@ def test_what_is_still_running_keeps_its_folders_until_it_is_ended(
     made = make()
     folder = settings.data / "runs" / str(made.known["run_id"])
     folder.mkdir(parents=True)
-    store.write_now(models.remove, made.owner, made.project, made.model)
+    (folder / model_files.NOTE).write_text(made.model)
+    other = make()
+    for one in (made, other):
+        store.write_now(models.remove, one.owner, one.project, one.model)
     model_files.remove(store, settings.data)
     assert (settings.data / "state" / made.model).exists()
-    folder.rmdir()
+    assert not other.files(), "it does not wait for the files of another"
+    shutil.rmtree(folder)
     model_files.remove(store, settings.data)
     assert not (settings.data / "state" / made.model).exists()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_folders_of_any_depth_go_and_keep_nothing_of_others(
+    store: Store, settings: Settings, make: Callable[[], Everything], kind: str
+) -> None:
+    """A run of an earlier version, which made no note; it ended, and its folder is still there."""
+    made, other = make(), make()
+    nest(settings.data / "state" / made.model, *KINDS[kind])
+    ended = settings.data / "runs" / str(made.known["run_id"])
+    nest(ended / "work", *KINDS[kind])
+    for one in (made, other):
+        store.write_now(models.remove, one.owner, one.project, one.model)
+    assert model_files.remove(store, settings.data) == {}
+    assert not any((settings.data / "state").iterdir())
+    local.clear(settings.data / "runs", ended.name)
+    assert not made.files() + other.files()
+
+
+@needs.root("only root can be somebody else")
+def test_a_folder_that_cannot_be_removed_is_told_and_keeps_nothing_of_others() -> None:
+    data = Path(tempfile.mkdtemp(prefix="files-"))
+    for model in ("first", "second"):
+        (data / "state" / model / "in").mkdir(parents=True)
+        (data / "runs" / model / "in").mkdir(parents=True)
+        (data / "state" / model / "in" / "file").touch()
+        (data / "runs" / model / "in" / "file").touch()
+    theirs = {data / "state" / "first" / "in", data / "runs" / "first" / "in"}
+    for one in {data, *data.rglob("*")} - theirs:
+        os.chown(one, OPERATOR, OPERATOR)
+    try:
+        with as_operator():
+            failed = model_files.discard(data, model_files.Doomed(["first", "second"]))
+            with pytest.raises(PermissionError):
+                local.clear(data / "runs", "first")
+            local.clear(data / "runs", "second")
+        assert list(failed) == ["model first"]
+        assert isinstance(failed["model first"], PermissionError)
+        assert [one.name for one in (data / "state").iterdir()] == ["first"]
+        assert model_files.of_runs(data) == {"first"}
+    finally:
+        shutil.rmtree(data)

@@ -98,15 +98,25 @@ def _own_projects(connection: Connection, user_id: str) -> list[str]:
 
 
 def _clear_here(store: Store, chosen: Settings, gone: Gone) -> None:
+    failed: dict[str, OSError] = {}
     for run in gone.runs:
-        local.clear(chosen.data / "runs", run)
-    model_files.remove(store, chosen.data)
+        try:
+            local.clear(chosen.data / "runs", run)
+        except OSError as error:
+            failed[f"run {run}"] = error
+    failed |= model_files.remove(store, chosen.data)
     asyncio.run(cleanup.clean_up(store))
-    if chosen.database:
-        return  # a server on another host may be about to use an archive, so its cleanup decides
-    blobs = Blobs(chosen.data / "blobs", chosen.blobs)
-    for name in store.read_now(versions.unused, gone.archives):
-        blobs.delete(name)
+    # With PostgreSQL, a server on another host may be about to use an archive: its cleanup decides.
+    if not chosen.database:
+        blobs = Blobs(chosen.data / "blobs", chosen.blobs)
+        for name in store.read_now(versions.unused, gone.archives):
+            blobs.delete(name)
+    if failed:
+        about, why = next(iter(failed.items()))
+        raise Failure(
+            f"The demo is removed, but not all of its files ({about}: {why}). The server tries"
+            " again when it runs."
+        )
 
 
 def _wait_for_server(store: Store, chosen: Settings, gone: Gone) -> None:

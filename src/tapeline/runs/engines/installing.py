@@ -1,6 +1,5 @@
 """Makes a model's environment: the boxes of the installer run one after the other, like any run."""
 
-import shutil
 import threading
 import time
 from collections import defaultdict, deque
@@ -25,6 +24,7 @@ from tapeline.runs.engines.engine import Progress
 from tapeline.runs.environments.cache import NO_ROOM, TRY_NEXT, Environment, Environments, Wanted
 from tapeline.runs.journals import journal
 from tapeline.runs.journals.records import Record
+from tapeline.runs.sandbox import foreign_files
 from tapeline.runs.sandbox.box import Box, Launch, Policy
 
 LOOK_EVERY = 0.02
@@ -97,7 +97,7 @@ class Installing:
         try:
             self._run(box, name, NoProgress(), deque(maxlen=1))
         finally:
-            shutil.rmtree(self._runs / name, ignore_errors=True)
+            foreign_files.discard(self._runs / name)
 
     @contextmanager
     def _only_one(self, wanted: Wanted, progress: Progress) -> Iterator[None]:
@@ -138,7 +138,7 @@ class Installing:
                     break
         finally:
             self._environments.discard(name)
-            shutil.rmtree(self._runs / name, ignore_errors=True)
+            foreign_files.discard(self._runs / name)
         raise CannotInstall(said[-1] if said else "The installation failed without a message.")
 
     def _run(self, box: Box, name: str, progress: Progress, said: deque[str]) -> int | None:
@@ -154,7 +154,7 @@ class Installing:
 
     def _launched(self, box: Box, name: str, progress: Progress, said: deque[str]) -> int | None:
         folder, lock = self._runs / name, self._runs / "locks" / name
-        shutil.rmtree(folder, ignore_errors=True)
+        foreign_files.discard(folder)
         folder.mkdir(mode=0o700)
         policy = Policy(restart=False, grace=1.0, time_limit=self._minutes * 60.0)
         spec = Launch(

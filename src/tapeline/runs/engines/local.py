@@ -2,7 +2,6 @@
 
 import errno
 import os
-import shutil
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -43,7 +42,7 @@ from tapeline.runs.environments.interpreters import Found
 from tapeline.runs.journals import journal
 from tapeline.runs.journals.journal import Chunk
 from tapeline.runs.run import Run
-from tapeline.runs.sandbox import cgroups, ownership
+from tapeline.runs.sandbox import cgroups, foreign_files, ownership
 from tapeline.runs.sandbox.box import Launch, LeaseTerms, Policy
 from tapeline.runs.sandbox.cgroups import Usage
 from tapeline.runs.shim.running import DISK
@@ -108,7 +107,7 @@ class LocalEngine:
         (self.folder / "locks").mkdir(mode=0o700, parents=True, exist_ok=True)
         for one in self.folder.glob("*-*"):  # installations and tests, which start again
             shims.kill(one, self.folder / "locks" / one.name)
-            shutil.rmtree(one, ignore_errors=True)
+            foreign_files.discard(one)
         cgroups.clean(self.folder, keep=self._known())
         self._unpacked.start()
         self._environments.start()
@@ -313,12 +312,13 @@ class LocalEngine:
         folder = self.folder / job.run.id
         folder.mkdir(mode=0o700, exist_ok=True)
         (folder / "lock").write_text(self._lock(job.run).name)
+        (folder / model_files.NOTE).write_text(job.run.model_id)
         state = unpacking.writable(self._settings.data / "state" / job.run.model_id, uid)
         if uid is not None and (given := ownership.give(state, uid)):
             log.warning("state_given_to_its_model", model=job.run.model_id, entries=given)
         places = Places(folder, state)
         for old in (places.work, places.out):
-            shutil.rmtree(old, ignore_errors=True)
+            foreign_files.remove(old)
         unpacking.copy(self._unpacked.model(job.version.archive), places.work, uid)
         unpacking.writable(places.out, uid)
         return places
@@ -332,13 +332,14 @@ class LocalEngine:
 
 
 def clear(runs: Path, run_id: str) -> None:
-    """End what is left of a run and remove its folder, with or without an engine."""
+    """End what is left of a run and remove its folder, with or without an engine. Raises why a
+    file of it is still there."""
     folder = runs / run_id
     if shims.is_running(folder):  # its model was deleted
         lock = runs / "locks" / (folder / "lock").read_text()
         shims.kill(folder, lock)
     cgroups.remove(runs, run_id)
-    shutil.rmtree(folder, ignore_errors=True)
+    foreign_files.remove(folder)
     (runs / "locks" / run_id).unlink(missing_ok=True)
 
 

@@ -5,7 +5,7 @@ was killed while doing so. Rows are in `store/belongings.py`.
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from tapeline.models import versions
 from tapeline.runs.engines import shims
 from tapeline.runs.environments.cache import Made
 from tapeline.runs.sandbox import foreign_files
+from tapeline.runs.sandbox.belonging import LONGEST_NAME
 from tapeline.store.store import Store
 from tapeline.store.tables.core import deleted_models, projects
 from tapeline.store.tables.runs import runs
@@ -26,15 +27,18 @@ log = Log(__name__)
 
 EVERY, WITHIN = 5.0, 300.0  # seconds
 NOT_RUNS = {"locks"}
+NOTE = "model"
+"""In the folder of a run: whose it is, which no row says any more once the model is deleted."""
 
 
 def keep_removing(background: Background, store: Store, data: Path) -> None:
     """In the background of a server that runs models."""
 
     async def turn() -> None:
-        await asyncio.to_thread(remove, store, data)
+        for about, error in (await asyncio.to_thread(remove, store, data)).items():
+            work.note(error, about)
 
-    background.loop("remains", turn, every=EVERY, within=WITHIN)
+    work = background.loop("remains", turn, every=EVERY, within=WITHIN)
 
 
 class Remains(msgspec.Struct, frozen=True):
@@ -44,6 +48,8 @@ class Remains(msgspec.Struct, frozen=True):
     owners: list[str]
     archives: list[str]
     environments: dict[str, Made]
+    models: dict[str, str] = {}
+    """Of the runs that were launched here. Those that cannot be told are missing."""
 
 
 class Doomed(msgspec.Struct, frozen=True):
@@ -54,41 +60,56 @@ class Doomed(msgspec.Struct, frozen=True):
     environments: list[str] = []
 
 
-def remove(store: Store, data: Path) -> None:
-    """Remove the files of deleted models, except those of runs that are still ending."""
+def remove(store: Store, data: Path) -> dict[str, OSError]:
+    """Remove the files of deleted models, except those of runs that are still ending. Returns what
+    could not be removed, and why."""
     # List first, query after: by then, an archive unpacked for a new version has its row.
     remains = found(data)
-    discard(data, store.read_now(doomed, remains))
+    return discard(data, store.read_now(doomed, remains))
 
 
 def found(data: Path) -> Remains:
+    owned = _launched(data)
     return Remains(
-        sorted(of_runs(data)),
+        sorted(owned),
         sorted(of_models(data)),
         sorted(_names(data / "versions") | _names(data / "archives")),
         of_tenants(data),
+        {run: model for run, model in owned.items() if model},
     )
 
 
 def doomed(connection: Connection, remains: Remains) -> Doomed:
     launched = set(remains.launched)
-    if launched - _known(connection, launched):
-        return Doomed()  # the supervisor ends those first: they may still write to their files
+    # The supervisor ends those first: they may still write to the files of their models.
+    ending = launched - _known(connection, launched)
+    untold = ending - remains.models.keys()
+    busy = {remains.models[run] for run in ending - untold}
+    deleted = set() if untold else _deleted(connection, set(remains.owners)) - busy
     return Doomed(
-        sorted(_deleted(connection, set(remains.owners))),
+        sorted(deleted),
         sorted(versions.unused(connection, remains.archives)),
         _orphaned(connection, remains.environments),
     )
 
 
-def discard(data: Path, some: Doomed) -> None:
+def discard(data: Path, some: Doomed) -> dict[str, OSError]:
+    """What could not be removed, and why: one model's files never keep those of another."""
+    failed: dict[str, OSError] = {}
+
+    def attempt(about: str, act: Callable[[Path, str], None], name: str) -> None:
+        try:
+            act(data, name)
+        except OSError as error:
+            failed[f"{about} {name}"] = error
+
     for model in some.models:
-        _remove_model(data, model)
+        attempt("model", _remove_model, model)
     for archive in some.archives:
-        for folder in ("versions", "archives"):
-            foreign_files.remove(data / folder / archive)
+        attempt("archive", _remove_archive, archive)
     for environment in some.environments:
-        _remove_environment(data, environment)
+        attempt("environment", _remove_environment, environment)
+    return failed
 
 
 def left(data: Path, owners: Iterable[str], launched: Iterable[str]) -> bool:
@@ -103,6 +124,23 @@ def of_runs(data: Path) -> set[str]:
         for name in _names(data / "runs") - NOT_RUNS
         if "-" not in name and (data / "runs" / name).is_dir()
     }
+
+
+def _launched(data: Path) -> dict[str, str]:
+    """The same with their models; empty where an earlier version made no note. Such a run counts
+    only while it lives: a folder that cannot be removed must not keep the files of others."""
+    found = {run: _model_of(data / "runs" / run) for run in of_runs(data)}
+    return {run: model for run, model in found.items() if model or _lives(data / "runs" / run)}
+
+
+def _model_of(run: Path) -> str:
+    noted = foreign_files.read_text(run / NOTE, LONGEST_NAME)
+    lock = foreign_files.read_text(run / "lock", LONGEST_NAME) or run.name
+    return noted or ("" if lock == run.name else lock)  # what is deployed has its model's lock
+
+
+def _lives(run: Path) -> bool:
+    return shims.is_held(run.parent / "locks" / run.name) or shims.is_running(run)
 
 
 def of_models(data: Path) -> set[str]:
@@ -144,6 +182,11 @@ def _remove_environment(data: Path, key: str) -> None:
         if f'"{key}"' in note.read_text():
             note.unlink()
     log.info("remains_removed", environment=key)
+
+
+def _remove_archive(data: Path, name: str) -> None:
+    for folder in ("versions", "archives"):
+        foreign_files.remove(data / folder / name)
 
 
 def _remove_model(data: Path, model: str) -> None:

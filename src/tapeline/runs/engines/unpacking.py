@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 from tapeline.models.archives import archive
+from tapeline.runs.sandbox import foreign_files
 from tapeline.store.blobs import Blobs
 
 UNUSED_FOR = 7 * 24 * 3600.0
@@ -27,7 +28,7 @@ class Unpacked:
         for one in self._folder.iterdir():
             is_old = time.time() - one.stat().st_mtime > UNUSED_FOR
             if is_old or one.name.startswith("."):
-                shutil.rmtree(one, ignore_errors=True)
+                foreign_files.discard(one)
 
     def model(self, name: str) -> Path:
         """The folder `model/` of an archive. Never write to it."""
@@ -48,18 +49,21 @@ class Unpacked:
 
 def copy(source: Path, target: Path, uid: int | None) -> None:
     """The run's own copy, owned by the user it runs as."""
-    target.mkdir(mode=0o755)
-    with os.scandir(source) as entries:
-        for entry in entries:
-            copied = target / entry.name
-            if entry.is_dir(follow_symlinks=False):
-                copy(Path(entry.path), copied, uid)
-            else:
-                shutil.copyfile(entry.path, copied)
-                copied.chmod(entry.stat().st_mode & 0o777)
-                _own(copied, uid)
-    target.chmod(0o755)
-    _own(target, uid)
+    waiting = [(source, target)]  # no recursion: an archive may have hundreds of levels
+    while waiting:
+        original, made = waiting.pop()
+        made.mkdir(mode=0o755)
+        made.chmod(0o755)
+        with os.scandir(original) as entries:
+            for entry in entries:
+                copied = made / entry.name
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append((Path(entry.path), copied))
+                else:
+                    shutil.copyfile(entry.path, copied)
+                    copied.chmod(entry.stat().st_mode & 0o777)
+                    _own(copied, uid)
+        _own(made, uid)
 
 
 def writable(path: Path, uid: int | None) -> Path:

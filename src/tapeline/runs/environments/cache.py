@@ -113,11 +113,11 @@ class Environments:
             self._installer.folder(self._shared / name)
         for left in [*self._staged(), *(self._folder / "builds").iterdir()]:
             if left.name not in under_way:
-                foreign_files.remove(left)
+                foreign_files.discard(left)
         for made in self._made.iterdir():
             twin = made.with_suffix("") if made.suffix == ".json" else _record(made)
             if not twin.exists():
-                foreign_files.remove(made)
+                foreign_files.discard(made)
         self._distrust_after_power_loss()
 
     # Asking
@@ -230,8 +230,8 @@ class Environments:
 
     def discard(self, name: str) -> None:
         """Delete an installation that failed or was cancelled."""
-        foreign_files.remove(self._shared / name)
-        foreign_files.remove(self._folder / "builds" / name)
+        foreign_files.discard(self._shared / name)
+        foreign_files.discard(self._folder / "builds" / name)
 
     # Bounding
 
@@ -250,7 +250,7 @@ class Environments:
                 total -= foreign_files.size(made.with_suffix(""), alone=True)
                 # The record goes first: the next start removes a folder without one.
                 made.unlink()
-                foreign_files.remove(made.with_suffix(""))
+                foreign_files.discard(made.with_suffix(""))
             idle = not self._staged()
             if total > max_bytes and idle:
                 self._empty_cache()
@@ -287,7 +287,7 @@ class Environments:
             for made in self._made.glob("*.json"):
                 if made.with_suffix("").stat().st_ctime >= began:
                     made.unlink()
-                    foreign_files.remove(made.with_suffix(""))
+                    foreign_files.discard(made.with_suffix(""))
             self._unsettled.unlink()
 
     def _empty_cache(self) -> None:

@@ -20,7 +20,8 @@ CAUSES = {
     "time_limit": "it took longer than a backtest may",
     "lease": "its node could not renew its lease",
     "flood": "it kept starting processes, far beyond its limit (`run_processes`)",
-    "disk_full": "its folders took more disk space than those of a run may (`run_disk`)",
+    "disk_full": "its folders took more disk space than those of a run may (`run_disk`), or are"
+    " nested too deep",
 }
 
 LEASE_RAN_OUT = (

@@ -272,7 +272,10 @@ class NodeWork:
         some = frames.read(body, Doomed)
         for name in (*some.models, *some.archives, *some.environments):
             _plain(name)
-        model_files.discard(self._data, some)
+        failed = model_files.discard(self._data, some)
+        if failed:
+            why = "; ".join(f"{about}: {error}" for about, error in failed.items())
+            raise NodeFailed(f"Files could not be removed. {why}")
 
     def do_proof(self, body: bytes) -> stopping_here.Proof:
         return stopping_here.proof(self._data, frames.read(body, Launched))

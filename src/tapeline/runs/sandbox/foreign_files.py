@@ -2,11 +2,15 @@
 
 import errno
 import os
-import shutil
 import stat
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
+
+from tapeline import deep_folders
+from tapeline.logs import Log
+
+log = Log(__name__)
 
 
 class NotAFile(OSError):
@@ -20,10 +24,17 @@ def is_folder(path: Path) -> bool:
 
 
 def remove(path: Path) -> None:
-    if is_folder(path):
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)
+    """Raises why it is still there."""
+    deep_folders.remove(path)
+
+
+def discard(path: Path) -> None:
+    """The same for what nobody misses, where others would have to wait for an error. It is told,
+    and tried again by whoever clears that folder next."""
+    try:
+        deep_folders.remove(path)
+    except OSError as error:
+        log.warning("folder_not_removed", path=str(path), why=str(error))
 
 
 def opened(path: Path) -> IO[bytes] | None:
@@ -59,16 +70,4 @@ def read_text(path: Path, most: int) -> str | None:
 
 def size(path: Path, *, alone: bool = False) -> int:
     """Bytes on disk; a file with several links counts once or, if `alone`, not at all."""
-    total, seen, folders = 0, set(), [str(path)]
-    while folders:
-        with suppress(OSError), os.scandir(folders.pop()) as entries:
-            for entry in entries:
-                status = entry.stat(follow_symlinks=False)
-                if entry.is_dir(follow_symlinks=False):
-                    folders.append(entry.path)
-                elif status.st_nlink > 1:
-                    if alone or status.st_ino in seen:
-                        continue
-                    seen.add(status.st_ino)
-                total += status.st_blocks * 512
-    return total
+    return deep_folders.size(path, alone=alone)

@@ -194,7 +194,8 @@ class Shim:
     def _described(self, end: dict[str, Any]) -> str:
         words: dict[str, str] = {
             "out_of_memory": self._policy["beyond_memory"],
-            "disk_full": "Its folders took more disk space than those of a run may (`run_disk`).",
+            "disk_full": "Its folders took more disk space than those of a run may (`run_disk`), or"
+            " are nested too deep.",
             "flood": "It kept starting processes, far beyond its limit (`run_processes`).",
             "time_limit": "It took longer than it may.",
             "lease": "Its node could not renew its lease.",

@@ -17,6 +17,7 @@ from contextlib import suppress
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 ROOM_FOR_NOTE = 40
+LONGEST_PATH = 2_000  # bytes, in a folder of a launch: what is nested deeper, no backup holds
 PER_ENTRY = 1024  # what a name costs a file system, so that empty files count too
 
 
@@ -148,17 +149,20 @@ def resident_bytes(pids: list[int]) -> int:
 def disk_bytes(folders: list[str], pids: list[int], most: int) -> int:
     """The disk use of the folders, and of deleted files that are still open.
 
-    Stops counting beyond `most`. Folders nested too deeply to be read count as too much.
+    Stops counting beyond `most`. Folders nested too deeply count as too much.
     """
     total = 0
-    waiting = list(folders)
+    waiting = [(folder, len(os.fsencode(folder)) + 1 + LONGEST_PATH) for folder in folders]
     while waiting and total <= most:
+        folder, longest = waiting.pop()
+        if len(os.fsencode(folder)) > longest:
+            return most + 1
         try:
-            with os.scandir(waiting.pop()) as entries:
+            with os.scandir(folder) as entries:
                 for entry in entries:
                     total += PER_ENTRY + entry.stat(follow_symlinks=False).st_blocks * 512
                     if entry.is_dir(follow_symlinks=False):
-                        waiting.append(entry.path)
+                        waiting.append((entry.path, longest))
         except OSError as error:
             if error.errno == errno.ENAMETOOLONG:
                 return most + 1
