@@ -286,6 +286,20 @@ def _attributes(module: Path) -> Iterator[str]:
             yield f"{node.value.id}.{node.attr}"
 
 
+def test_nobody_waits_by_select() -> None:
+    """It fails for a descriptor above 1023, which a server with many connections has: `poll`."""
+    using = [
+        module
+        for module in MODULES
+        for node in nodes_of(module)
+        if isinstance(node, ast.Attribute)
+        and node.attr == "select"
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "select"
+    ]
+    assert using == []
+
+
 def test_the_threads_that_all_share_are_for_little() -> None:
     """Whoever waits there for somebody else keeps all others waiting; see `thread_pools.py`."""
     using = {

@@ -163,10 +163,13 @@ def _pieces(one: socket.socket, other: socket.socket) -> Iterator[tuple[bytes, s
     """Copy bytes both ways until both sides have finished."""
     towards = {one: other, other: one}
     while towards:
-        ready, _, _ = select.select(list(towards), [], [], PATIENCE)
+        by_descriptor, waiting = {source.fileno(): source for source in towards}, select.poll()
+        for descriptor in by_descriptor:
+            waiting.register(descriptor, select.POLLIN)
+        ready = waiting.poll(PATIENCE * 1000)
         if not ready:
             return
-        for source in ready:
+        for source in (by_descriptor[descriptor] for descriptor, _ in ready):
             try:
                 data = source.recv(PIECE)
             except OSError:

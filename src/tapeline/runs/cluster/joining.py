@@ -121,11 +121,18 @@ def follow(command: Sequence[str]) -> int:
     for one in (signal.SIGTERM, signal.SIGINT):  # the server's own; it closes our standard input
         signal.signal(one, signal.SIG_IGN)
     ended = os.pidfd_open(ray.pid)
-    if ended not in select.select([sys.stdin, ended], [], [])[0]:
+    if ended not in _readable(sys.stdin.fileno(), ended):
         ray.terminate()
-        select.select([ended], [], [], LAST_SECONDS)
+        _readable(ended, within=LAST_SECONDS)
     end_session(os.getpid())
     return ray.wait()
+
+
+def _readable(*descriptors: int, within: float | None = None) -> set[int]:
+    waiting = select.poll()
+    for one in descriptors:
+        waiting.register(one, select.POLLIN)
+    return {found for found, _ in waiting.poll(None if within is None else within * 1000)}
 
 
 def end_session(leader: int) -> None:
