@@ -23,7 +23,7 @@ import pytest
 import uvicorn
 from sqlalchemy import create_engine, make_url, text
 
-from tapeline import compose
+from tapeline import compose, deep_folders
 from tapeline.accounts import members, passwords, sign_ins, users
 from tapeline.accounts.actor import Actor
 from tapeline.accounts.members import Role
@@ -39,6 +39,7 @@ from tapeline.store import migrate
 from tapeline.store.backends.database import open_database
 from tapeline.store.store import Store
 from tests import cheap_passwords, examples, needs, patient_requests, shared_statements
+from tests.deep_trees import OPERATOR
 
 T = TypeVar("T")
 
@@ -424,3 +425,13 @@ def cast(service: Service, enter: Callable[[str], Person]) -> Cast:
         team[role] = enter(role)
         store.write_now(members.join, project.id, team[role].id, role)
     return Cast(project.id, owner, outsider=outsider, **team)
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """Not in pytest's own folder, where no other user may go."""
+    made = Path(tempfile.mkdtemp(prefix="deep-"))
+    if os.geteuid() == 0:
+        os.chown(made, OPERATOR, OPERATOR)
+    yield made
+    deep_folders.remove(made)

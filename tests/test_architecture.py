@@ -204,10 +204,7 @@ def test_only_settings_reads_the_environment() -> None:
     assert readers == {"settings.py"}
 
 
-OF_FOLDERS_THAT_ARE_OURS = {
-    "models/starters.py", "cli/folder/packing.py", "backups/writing.py", "backups/listing.py",
-    "backups/drafts.py", "backups/restoring.py",
-}  # fmt: skip
+OF_FOLDERS_THAT_ARE_OURS = {"models/starters.py", "cli/folder/packing.py"}
 REMOVALS = {"unlink", "rmdir", "rmtree"}
 
 

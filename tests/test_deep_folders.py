@@ -2,7 +2,6 @@
 
 import os
 import resource
-import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
@@ -16,15 +15,6 @@ from tests import needs
 from tests.deep_trees import KINDS, OPERATOR, as_operator, nest
 
 ROOT = needs.root("only root can be somebody else")
-
-
-@pytest.fixture
-def place() -> Iterator[Path]:
-    """Not in pytest's own folder, where no other user may go."""
-    made = Path(tempfile.mkdtemp(prefix="deep-"))
-    os.chown(made, OPERATOR, OPERATOR)
-    yield made
-    deep_folders.remove(made)
 
 
 @contextmanager

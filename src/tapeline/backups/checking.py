@@ -43,6 +43,8 @@ class Checked(msgspec.Struct, frozen=True):
     """A sentence for each that does not match."""
     lacking: list[str] = []
     """A sentence for each key that no server could do without."""
+    left_out: str = ""
+    """A sentence about what of models is not in the backup."""
 
     def refuse_broken(self) -> None:
         if self.broken:

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tapeline import host_faults, private_files
+from tapeline.backups import walking
 from tapeline.errors import Problem
 
 ENDING = ".part"
@@ -59,12 +60,10 @@ def sweep(folder: Path, names: str) -> None:
 
 def sync(folder: Path) -> None:
     """Wait until a folder and everything in it is on the disk."""
-    for at, _, names in os.walk(folder):
-        for name in names:
-            file = Path(at) / name
-            if file.is_file() and not file.is_symlink():
-                private_files.sync(file)
-        private_files.sync(Path(at))
+    for entry in walking.entries(folder):
+        if entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False):
+            private_files.sync(Path(entry.path))
+    private_files.sync(folder)
 
 
 @contextmanager

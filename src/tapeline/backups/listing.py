@@ -11,9 +11,11 @@ from pathlib import Path
 
 import msgspec
 
+from tapeline.backups import walking
 from tapeline.runs.sandbox import foreign_files
 
 SHOWN = 5
+BYTES = "\0"  # begins no name
 
 
 class Entry(msgspec.Struct, frozen=True, array_like=True):
@@ -23,26 +25,43 @@ class Entry(msgspec.Struct, frozen=True, array_like=True):
 
 
 def of(folder: Path) -> dict[str, Entry]:
-    return {str(path.relative_to(folder)): _entry(path) for path in _files(folder)}
+    return {_noted(str(path.relative_to(folder))): _entry(path) for path in _files(folder)}
 
 
 def lost(folder: Path, listed: Mapping[str, Entry]) -> list[str]:
     """The names of those that are missing, or have another content."""
-    return [name for name, entry in sorted(listed.items()) if not _is_there(folder / name, entry)]
+    found = {_read(name): entry for name, entry in sorted(listed.items())}
+    return [name for name, entry in found.items() if not _is_there(folder / name, entry)]
 
 
 def in_words(names: list[str]) -> str:
     more = len(names) - SHOWN
-    return ", ".join(names[:SHOWN]) + (f" and {more:,} more" if more > 0 else "")
+    shown = ", ".join(map(walking.shown, names[:SHOWN]))
+    return shown + (f" and {more:,} more" if more > 0 else "")
 
 
 def _files(folder: Path) -> Iterator[Path]:
     if (folder / "host").is_file():
         yield folder / "host"
     for top in ("keys", "state"):
-        for at, _, names in os.walk(folder / top):
-            files = (Path(at) / name for name in names)
-            yield from (one for one in files if one.is_file() and not one.is_symlink())
+        if (folder / top).is_dir():
+            found = walking.entries(folder / top)
+            yield from (Path(one.path) for one in found if one.is_file(follow_symlinks=False))
+
+
+def _noted(name: str) -> str:
+    """JSON has only Unicode, and a model may name a file by any bytes."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return BYTES + os.fsencode(name).hex()
+    return name
+
+
+def _read(name: str) -> str:
+    if name.startswith(BYTES):
+        return os.fsdecode(bytes.fromhex(name.removeprefix(BYTES)))
+    return name
 
 
 def _entry(path: Path) -> Entry:

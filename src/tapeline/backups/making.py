@@ -6,14 +6,14 @@ format to check and to restore, on either database. It is on hold, so that nothi
 
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
-from tapeline.backups import checking, listing, manifest
+from tapeline.backups import checking, listing, manifest, walking
 from tapeline.backups.checking import Checked
 from tapeline.backups.drafts import BackupFailed
 from tapeline.backups.manifest import Manifest
@@ -27,14 +27,15 @@ from tapeline.store.backends.database import open_database
 # Everything else in a data directory is rebuilt when it is missing.
 KEPT = ("keys", "host", "state")
 FILE = "tapeline.db"
+LEFT_OUT = "Not in the backup, because their paths are too long or they may not be read: {counts}."
 COPY = "It is a backup of {data}. Its models must not run next to the original."
 
 
 def make(
     chosen: Settings, draft: Path, *, tapes: int | None = None, with_database: bool = True
-) -> Checked | None:
+) -> tuple[Checked | None, str]:
     """Fill an empty folder and check it; `tapes` bounds how many are checked. None if the database
-    is left out."""
+    is left out. Return also a sentence about what of models could not be copied."""
     began = time.time()
     # Archives before the database, and again after it: an archive that the copied database names
     # may have been deleted since, or may have arrived during the copy.
@@ -42,17 +43,29 @@ def make(
     if with_database:
         _copy_database(chosen, draft)
     _copy_archives(chosen, draft)
+    left_out: dict[str, int] = {}
     for name in KEPT:
         found = chosen.data / name
         if found.is_dir():
-            foreign_copies.copy(found, draft / name)  # models write in `state`
+            counts = foreign_copies.copy(found, draft / name)  # models write in `state`
+            left_out |= {walking.shown(f"{name}/{top}"): count for top, count in counts.items()}
         elif found.is_file():
             shutil.copy2(found, draft / name)
     holds.put(draft, holds.ALL, COPY.format(data=chosen.data))
     checked = checking.check(draft, tapes=tapes) if with_database else None
     content = checked.content if checked else None
-    manifest.write(draft, Manifest(began, str(chosen.data), content, files=listing.of(draft)))
-    return checked
+    made = Manifest(began, str(chosen.data), content, files=listing.of(draft), left_out=left_out)
+    manifest.write(draft, made)
+    return checked, in_words(left_out)
+
+
+def in_words(left_out: Mapping[str, int]) -> str:
+    """Empty if all is there."""
+    counts = [
+        f"{manifest.counted(count, 'file or folder', 'files or folders')} in {name}"
+        for name, count in sorted(left_out.items())
+    ]
+    return LEFT_OUT.format(counts=listing.in_words(counts)) if counts else ""
 
 
 def _copy_archives(chosen: Settings, draft: Path) -> None:

@@ -38,6 +38,8 @@ class Manifest(msgspec.Struct, frozen=True):
     version: str = __version__
     files: dict[str, Entry] | None = None
     """Keys and the state of models; None in the backups of earlier versions."""
+    left_out: dict[str, int] = {}
+    """How much of each folder could not be copied."""
 
 
 def content_of(connection: Connection) -> Content:
@@ -73,5 +75,5 @@ def moment(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
-def counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def counted(number: int, noun: str, several: str = "") -> str:
+    return f"{number:,} {noun if number == 1 else several or f'{noun}s'}"

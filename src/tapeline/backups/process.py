@@ -15,7 +15,7 @@ from types import FrameType
 
 import msgspec
 
-from tapeline import host_faults, lifetime, private_files
+from tapeline import deep_folders, host_faults, lifetime
 from tapeline.backups import drafts, rotation, writing
 from tapeline.backups.drafts import BackupFailed
 from tapeline.backups.records import Made
@@ -70,21 +70,20 @@ def carry_out(order: Order) -> Made:
         drafts.sweep(folder, re.escape(rotation.beginning(order.installation)) + ".*")
         name = rotation.name_for(order.installation, began, encrypted=bool(order.recipients))
         if order.recipients:
-            checked, size = writing.encrypted(
-                chosen, folder / name, order.recipients, tapes=CHECKED
-            )
+            written = writing.encrypted(chosen, folder / name, order.recipients, tapes=CHECKED)
         else:
-            checked, size = writing.folder(chosen, folder / name, tapes=CHECKED)
+            written = writing.folder(chosen, folder / name, tapes=CHECKED)
+    checked = written.checked
     assert checked is not None
     return Made(
         at=began,
         path=str(folder / name),
         host=socket.gethostname(),
         seconds=time.monotonic() - started,
-        bytes=size,
+        bytes=written.size,
         content=checked.content,
         tapes=checked.tapes,
-        remarks=_remove_old(folder, order, name, began),
+        remarks=f"{written.left_out} {_remove_old(folder, order, name, began)}".strip(),
     )
 
 
@@ -108,7 +107,7 @@ def _remove_old(folder: Path, order: Order, new: str, began: float) -> str:
             gone = drafts.draft_of(folder / name)
             (folder / name).rename(gone)
             (folder / f"{name}{rotation.DIGEST}").unlink(missing_ok=True)
-            private_files.discard(gone)
+            deep_folders.remove(gone)
     except OSError as error:
         fault = host_faults.fault_of(error)
         return f"Old backups could not be removed: {fault.says if fault else error.strerror}"

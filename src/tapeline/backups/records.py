@@ -41,7 +41,7 @@ class Made(msgspec.Struct, frozen=True):
     tapes: int
     """How many were compared with their seals."""
     remarks: str = ""
-    """Why old backups could not be removed."""
+    """What of models is not in it, and why old backups could not be removed."""
     steady: float | None = None
     """`at` by the clock that does not jump; older versions did not note it."""
 

@@ -3,7 +3,6 @@
 A copy is made and brought up to date; the backup itself is only read.
 """
 
-import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,12 +12,13 @@ import msgspec
 from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
 
-from tapeline.backups import checking, drafts, encrypting, listing, manifest
+from tapeline.backups import checking, drafts, encrypting, listing, making, manifest, walking
 from tapeline.backups.checking import Checked
 from tapeline.backups.drafts import BackupFailed
 from tapeline.backups.making import FILE
 from tapeline.runs.holding import holds
 from tapeline.runs.sandbox import foreign_copies, ownership
+from tapeline.runs.shim.tree import LONGEST_PATH
 from tapeline.settings import Settings
 from tapeline.store import migrate, moving
 from tapeline.store.backends import failures
@@ -46,11 +46,13 @@ def restore(
     _refuse_used(target.data)
     if target.database:
         _refuse_used_database(target)
-    with _unpacked(backup, target.data, identity) as draft:
+    with _unpacked(backup, target.data, identity) as (draft, uncopied):
         if not (draft / FILE).is_file():
             raise BackupFailed(NO_DATABASE.format(backup=backup))
         holds.put(draft, holds.ALL, COPY.format(backup=backup))
-        lost = _lost_files(backup, draft)
+        lost = uncopied or _lost_files(backup, draft)
+        made = manifest.read(draft)
+        left_out = making.in_words(made.left_out) if made else ""
         if lost and not keep_broken:
             raise BackupFailed(lost)
         checked = checking.check(draft)
@@ -67,7 +69,7 @@ def restore(
         if target.database:
             checked = _fill(target, draft, keep_broken=keep_broken)
     broken = [lost, *checked.broken] if lost else checked.broken
-    return msgspec.structs.replace(checked, broken=broken, lacking=[])
+    return msgspec.structs.replace(checked, broken=broken, lacking=[], left_out=left_out)
 
 
 def _lost_files(backup: Path, draft: Path) -> str:
@@ -79,7 +81,8 @@ def _lost_files(backup: Path, draft: Path) -> str:
 
 
 @contextmanager
-def _unpacked(backup: Path, data: Path, identity: Path | None) -> Iterator[Path]:
+def _unpacked(backup: Path, data: Path, identity: Path | None) -> Iterator[tuple[Path, str]]:
+    """A copy of the backup, and a sentence about what could not be copied."""
     is_encrypted = encrypting.is_encrypted(backup)
     _refuse_others(backup, is_encrypted=is_encrypted)
     if is_encrypted and identity is None:
@@ -87,13 +90,15 @@ def _unpacked(backup: Path, data: Path, identity: Path | None) -> Iterator[Path]
             f"{backup} is encrypted. Name the file with the secret key: --identity FILE"
         )
     with drafts.named_when_complete(data) as draft:
+        left_out: dict[str, int] = {}
         if is_encrypted and identity is not None:
             encrypting.unpack(backup, identity, draft)
         else:
-            foreign_copies.copy(backup, draft)
+            left_out = foreign_copies.copy(backup, draft, LONGEST_PATH + len("state/"))
         draft.chmod(0o700)
         _refuse_strange(backup, draft)
-        yield draft
+        said = f"These cannot be copied: {listing.in_words(sorted(left_out))}."
+        yield draft, INCOMPLETE.format(backup=backup, said=said) if left_out else ""
 
 
 def _refuse_others(backup: Path, *, is_encrypted: bool) -> None:
@@ -107,15 +112,15 @@ def _refuse_others(backup: Path, *, is_encrypted: bool) -> None:
 def _refuse_strange(backup: Path, draft: Path) -> None:
     """A backup may come from anyone who could write where it was kept. Only the folders of models
     have links, and nothing has devices or pipes, or may run as another user."""
-    for at, folders, files in os.walk(draft):
-        for path in (Path(at) / name for name in (*folders, *files)):
-            mode, place = path.lstat().st_mode, path.relative_to(draft)
-            is_plain = stat.S_ISREG(mode) or stat.S_ISDIR(mode)
-            is_link = stat.S_ISLNK(mode) and place.parts[0] == "state" and len(place.parts) > 1
-            if not (is_plain or is_link) or (is_plain and mode & 0o7000):
-                raise BackupFailed(
-                    f"{backup} holds {place}, which no server has put there. Do not trust it."
-                )
+    for entry in walking.entries(draft):
+        mode, place = entry.stat(follow_symlinks=False).st_mode, Path(entry.path).relative_to(draft)
+        is_plain = stat.S_ISREG(mode) or stat.S_ISDIR(mode)
+        is_link = stat.S_ISLNK(mode) and place.parts[0] == "state" and len(place.parts) > 1
+        if not (is_plain or is_link) or (is_plain and mode & 0o7000):
+            name = walking.shown(str(place))
+            raise BackupFailed(
+                f"{backup} holds {name}, which no server has put there. Do not trust it."
+            )
 
 
 def _give_states(draft: Path) -> None:

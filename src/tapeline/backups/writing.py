@@ -1,13 +1,21 @@
 """Writes a backup under its final name: a folder, or one encrypted file."""
 
 from pathlib import Path
+from typing import NamedTuple
 
-from tapeline.backups import drafts, encrypting, making, needed_keys
+from tapeline.backups import drafts, encrypting, making, needed_keys, walking
 from tapeline.backups.checking import Checked
 from tapeline.backups.drafts import BackupFailed
 from tapeline.settings import Settings
 
 SCRATCH = "backing-up"
+
+
+class Written(NamedTuple):
+    checked: Checked | None
+    size: int
+    left_out: str
+    """A sentence about what of models is not in it; empty if all is."""
 
 
 def folder(
@@ -17,14 +25,17 @@ def folder(
     tapes: int | None = None,
     keep_broken: bool = False,
     with_database: bool = True,
-) -> tuple[Checked | None, int]:
-    """Return what was checked, and the size."""
+) -> Written:
     with drafts.named_when_complete(target) as draft:
-        checked = making.make(chosen, draft, tapes=tapes, with_database=with_database)
+        checked, left_out = making.make(chosen, draft, tapes=tapes, with_database=with_database)
         if not keep_broken:
             _refuse_useless(checked, draft)
-        size = sum(file.lstat().st_size for file in draft.rglob("*") if not file.is_dir())
-    return checked, size
+        size = sum(
+            one.stat(follow_symlinks=False).st_size
+            for one in walking.entries(draft)
+            if not one.is_dir(follow_symlinks=False)
+        )
+    return Written(checked, size, left_out)
 
 
 def encrypted(
@@ -35,7 +46,7 @@ def encrypted(
     tapes: int | None = None,
     keep_broken: bool = False,
     with_database: bool = True,
-) -> tuple[Checked | None, int]:
+) -> Written:
     """The readable copy is made and checked in the data directory, which is as secret as the copy;
     never where the backups are."""
     keys = encrypting.public_keys(recipients)
@@ -43,10 +54,10 @@ def encrypted(
     here.mkdir(mode=0o700, exist_ok=True)
     drafts.sweep(here, ".*")
     with drafts.scratch(here / target.name) as plain:
-        checked = making.make(chosen, plain, tapes=tapes, with_database=with_database)
+        checked, left_out = making.make(chosen, plain, tapes=tapes, with_database=with_database)
         if not keep_broken:
             _refuse_useless(checked, plain)
-        return checked, encrypting.pack(plain, target, keys)
+        return Written(checked, encrypting.pack(plain, target, keys), left_out)
 
 
 def _refuse_useless(checked: Checked | None, draft: Path) -> None:

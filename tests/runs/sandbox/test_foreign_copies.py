@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from tapeline import deep_folders
 from tapeline.runs.sandbox import foreign_copies
 from tests import needs
+from tests.deep_trees import KINDS, as_operator, nest
 
 ROOT = needs.root("only root reads what others may not")
 MODEL = 1_900_000_001
@@ -90,23 +92,38 @@ def test_a_copy_takes_no_more_room_than_the_original(state: Path) -> None:
     assert (made / "name-7").stat().st_nlink == 51
 
 
-def test_names_nested_beyond_what_a_path_may_have_are_copied(state: Path) -> None:
-    folder = os.open(state, os.O_RDONLY)
-    for _ in range(60):
-        os.mkdir("n" * 200, dir_fd=folder)
-        below = os.open("n" * 200, os.O_RDONLY, dir_fd=folder)
-        os.close(folder)
-        folder = below
-    os.close(os.open("bottom", os.O_CREAT | os.O_WRONLY, dir_fd=folder))
-    os.close(folder)
-    found, depth = [copied(state)], 0
-    here = os.open(found[0], os.O_RDONLY)
-    while (names := os.listdir(here)) != ["bottom"]:  # noqa: PTH208 - it has no path
-        below = os.open(names[0], os.O_RDONLY, dir_fd=here)
-        os.close(here)
-        here, depth = below, depth + 1
-    os.close(here)
-    assert depth == 60
+@pytest.mark.parametrize("kind", KINDS)
+def test_folders_nested_too_deep_are_left_out_and_told(place: Path, kind: str) -> None:
+    name, levels = KINDS[kind]
+    nest(place / "state" / "deep", name, levels)
+    (place / "state" / "beside").write_text("mine")
+    target = place / "copy"
+    assert foreign_copies.copy(place / "state", target) == {"deep": 1}
+    assert (target / "beside").read_text() == "mine"
+    found = target / "deep"
+    while (found / name).is_dir():
+        found /= name
+    assert 2_000 - len(name) <= len(str(found.relative_to(target))) <= 2_000
+    assert foreign_copies.copy(place / "state", place / "all", 10_000) == {}
+    assert deep_folders.size(place / "all") == deep_folders.size(place / "state")
+
+
+@ROOT
+def test_what_may_not_be_read_is_told(place: Path) -> None:
+    with as_operator():
+        for mode in (0o000, 0o200, 0o300, 0o400):
+            (place / "state" / f"{mode:o}").mkdir(parents=True)
+            (place / "state" / f"{mode:o}" / "file").touch()
+            (place / "state" / f"{mode:o}").chmod(mode)
+        (place / "state" / "secret").touch(mode=0o200)
+        (place / "state" / "closed").mkdir()
+        (place / "state" / "closed" / "in").mkdir()
+        (place / "state" / "closed" / "in" / "file").touch()
+        (place / "state" / "closed").chmod(0o500)
+        assert foreign_copies.copy(place / "state", place / "copy") == dict.fromkeys(
+            ["0", "200", "300", "400", "secret"], 1
+        )
+        assert (place / "copy" / "closed" / "in" / "file").exists()
 
 
 def test_a_file_that_becomes_a_folder_while_it_is_copied_is_left_out(

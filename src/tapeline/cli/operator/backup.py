@@ -79,13 +79,14 @@ def backup(
     os.umask(0o077)
     how = {"keep_broken": keep_broken, "with_database": not without_database}
     if recipient:
-        checked, _ = writing.encrypted(chosen, to.absolute(), recipient, **how)
+        checked, _, left_out = writing.encrypted(chosen, to.absolute(), recipient, **how)
     else:
-        checked, _ = writing.folder(chosen, to.absolute(), **how)
+        checked, _, left_out = writing.folder(chosen, to.absolute(), **how)
     said = f"{to} holds the files of {chosen.data}. The database is not in it: use pg_dump."
     if checked:
         said = f"{to} holds the data of {chosen.data}: {_told(checked)}"
-    screen.done(said, {"folder": str(to), **_answer(checked)})
+    answer = {"folder": str(to), "left_out": left_out, **_answer(checked)}
+    screen.done(f"{said} {left_out}".strip(), answer)
 
 
 @command(
@@ -126,12 +127,13 @@ def restore(
     screen.done(
         f"{chosen.data} holds {_told(checked)} "
         f"It is on hold. When no other copy of it runs: {release}",
-        {"data": str(chosen.data), **_answer(checked)},
+        {"data": str(chosen.data), "left_out": checked.left_out, **_answer(checked)},
     )
 
 
 def _told(checked: Checked) -> str:
-    broken = "".join(f" {one}" for one in (*checked.broken, *checked.lacking))
+    told = (*checked.broken, *checked.lacking, checked.left_out)
+    broken = "".join(f" {one}" for one in told if one)
     match = "matches its seals" if checked.tapes == 1 else "match their seals"
     return f"{checked.content.sentence()}; {counted(checked.tapes, 'tape')} {match}.{broken}"
 

@@ -2,55 +2,128 @@
 
 Every name is opened separately, relative to its folder and never through a link, so a name that is
 swapped during the copy leads nowhere else. A copy takes no more space than the original: holes stay
-holes, and hard links stay hard links.
+holes, and hard links stay hard links. Folders whose paths are too long are left out, and told.
 """
 
+import errno
 import os
 import stat
-from collections import deque
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+
+from tapeline.runs.shim.tree import LONGEST_PATH
 
 CHUNK = 1 << 20
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def copy(source: Path, target: Path) -> None:
-    """Copy a folder with its files and links while it exists. Pipes, sockets, devices, and hard
-    links to files of other users, are left out."""
-    _Copying(source, target).work()
-
+# It is gone, or something else by now.
+_REPLACED = {errno.ENOENT, errno.ELOOP, errno.ENOTDIR, errno.ENXIO, errno.ESTALE}
 
 Parts = tuple[str, ...]
 
 
+def copy(source: Path, target: Path, longest: int = LONGEST_PATH) -> dict[str, int]:
+    """Copy a folder with its files and links while it exists. Pipes, sockets, devices, and hard
+    links to files of other users, are left out.
+
+    Return how many folders with longer paths, and how many files and folders that we may not read,
+    are not in the copy, by the name at the top.
+    """
+    with ExitStack() as open_ones:
+        target.mkdir(mode=0o700, exist_ok=True)  # inside, every name must be new
+        theirs, ours = Place(source), Place(target)
+        open_ones.callback(theirs.close)
+        open_ones.callback(ours.close)
+        copying = _Copying(theirs, ours, target, longest)
+        copying.work()
+        return dict(copying.left_out)
+
+
+class Place:
+    """A folder below another, opened name by name: a longer path could be redirected in its middle,
+    or exceed the kernel's limit. The next one is mostly near, and is reached from the last one."""
+
+    def __init__(self, top: Path) -> None:
+        self._top = top
+        self._parts: list[str] = []
+        self._above: list[tuple[int, int]] = []
+        self._here = self._opened_top()
+
+    def go(self, parts: Parts) -> int:
+        """The descriptor of a folder, until the next call."""
+        try:
+            self._go_up(_shared(self._parts, parts))
+        except OSError:  # it was moved
+            self._start_again()
+        for name in parts[len(self._parts) :]:
+            below = os.open(name, _READ | os.O_DIRECTORY, dir_fd=self._here)
+            self._above.append(_identity(self._here))
+            self._parts.append(name)
+            self._change(below)
+        return self._here
+
+    def close(self) -> None:
+        os.close(self._here)
+
+    def _go_up(self, depth: int) -> None:
+        while len(self._parts) > depth:
+            self._change(os.open("..", _READ | os.O_DIRECTORY, dir_fd=self._here))
+            self._parts.pop()
+            if _identity(self._here) != self._above.pop():
+                raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+
+    def _start_again(self) -> None:
+        self._change(self._opened_top())
+        self._parts, self._above = [], []
+
+    def _change(self, folder: int) -> None:
+        os.close(self._here)
+        self._here = folder
+
+    def _opened_top(self) -> int:
+        return os.open(self._top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+
+
+def is_too_long(parts: Iterable[str], longest: int = LONGEST_PATH) -> bool:
+    return len(os.fsencode("/".join(parts))) > longest
+
+
 class _Copying:
-    def __init__(self, source: Path, target: Path) -> None:
-        self._source, self._target = source, target
+    def __init__(self, theirs: Place, ours: Place, target: Path, longest: int) -> None:
+        self._theirs, self._ours, self._target, self._longest = theirs, ours, target, longest
         self._keeps_owners = os.geteuid() == 0
         self._copied: dict[tuple[int, int], tuple[Parts, str]] = {}
+        self.left_out: Counter[str] = Counter()
 
     def work(self) -> None:
-        self._target.mkdir(mode=0o700, exist_ok=True)  # inside, every name must be new
-        waiting: deque[Parts] = deque([()])
+        waiting: list[Parts] = [()]
         while waiting:
-            parts = waiting.popleft()
-            with ExitStack() as open_ones:
-                try:
-                    theirs = opened_below(open_ones, self._source, parts)
-                except OSError:
-                    continue  # gone or replaced by now
-                ours = opened_below(open_ones, self._target, parts)
-                folders = self._copy_folder(theirs, ours, parts)
-                waiting.extend((*parts, name) for name in folders)
+            parts = waiting.pop()
+            try:
+                theirs = self._theirs.go(parts)
+            except OSError as error:
+                self._count(error, parts)
+                continue
+            folders = self._copy_folder(theirs, self._ours.go(parts), parts)
+            waiting.extend((*parts, name) for name in folders)
 
     def _copy_folder(self, theirs: int, ours: int, parts: Parts) -> list[str]:
         """Copy the content of a folder; return the names of its subfolders."""
         folders, status = [], os.fstat(theirs)
         for name in os.listdir(theirs):
-            mode = mode_of(theirs, name)
+            try:
+                mode = mode_of(theirs, name)
+            except OSError as error:
+                self._count(error, (*parts, name))
+                continue
             if stat.S_ISDIR(mode):
+                if is_too_long((*parts, name), self._longest):
+                    self.left_out[(*parts, name)[0]] += 1
+                    continue
                 os.mkdir(name, 0o700, dir_fd=ours)
                 folders.append(name)
             elif stat.S_ISLNK(mode):
@@ -60,11 +133,19 @@ class _Copying:
         self._dress(ours, status)
         return folders
 
+    def _count(self, error: OSError, parts: Parts) -> None:
+        """What is gone is in no copy. What we may not read is told; anything else is ours."""
+        if error.errno in {errno.EACCES, errno.EPERM} and parts:
+            self.left_out[parts[0]] += 1
+        elif error.errno not in _REPLACED or not parts:
+            raise error
+
     def _copy_file(self, theirs: int, ours: int, parts: Parts, name: str, owner: int) -> None:
         try:
             file = os.open(name, _READ, dir_fd=theirs)
-        except OSError:
-            return  # gone, or replaced by a link
+        except OSError as error:
+            self._count(error, (*parts, name))
+            return
         with ExitStack() as open_ones:  # it may be a folder by now, which makes no file object
             open_ones.callback(os.close, file)
             status = os.fstat(file)
@@ -81,9 +162,11 @@ class _Copying:
                 self._copied[status.st_dev, status.st_ino] = (parts, name)
 
     def _link(self, known: tuple[Parts, str], ours: int, name: str) -> None:
-        with ExitStack() as open_ones:
-            there = opened_below(open_ones, self._target, known[0])
-            os.link(known[1], name, src_dir_fd=there, dst_dir_fd=ours)
+        there = Place(self._target)
+        try:
+            os.link(known[1], name, src_dir_fd=there.go(known[0]), dst_dir_fd=ours)
+        finally:
+            there.close()
 
     def _dress(self, made: int, status: os.stat_result) -> None:
         """As root, each model has a separate user, which must own its state."""
@@ -93,18 +176,15 @@ class _Copying:
         os.utime(made, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
-def opened_below(open_ones: ExitStack, top: Path, parts: Parts) -> int:
-    """Open a folder name by name: a longer path could be redirected in its middle, or exceed the
-    kernel's limit."""
-    folder = os.open(top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    for name in parts:
-        try:
-            below = os.open(name, _READ | os.O_DIRECTORY, dir_fd=folder)
-        finally:
-            os.close(folder)
-        folder = below
-    open_ones.callback(os.close, folder)
-    return folder
+def _shared(some: Sequence[str], others: Sequence[str]) -> int:
+    """How many names they begin with in common."""
+    pairs = zip(some, others, strict=False)
+    return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(some), len(others)))
+
+
+def _identity(folder: int) -> tuple[int, int]:
+    status = os.fstat(folder)
+    return status.st_dev, status.st_ino
 
 
 def mode_of(folder: int, name: str) -> int:

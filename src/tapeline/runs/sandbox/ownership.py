@@ -6,11 +6,10 @@ write there. Never follows a link: the content is the model's.
 
 import os
 import stat
-from collections import deque
 from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
 
-from tapeline.runs.sandbox.foreign_copies import Parts, opened_below
+from tapeline.runs.sandbox.foreign_copies import Parts, Place, is_too_long
 
 FIRST_UID = 1_900_000_000  # far from the ids of people, services and containers
 
@@ -25,20 +24,29 @@ def give(folder: Path, uid: int) -> int:
     names is left alone: they may be in folders of others. What goes meanwhile is no error: another
     run of the model may be writing there."""
     given = 0
-    waiting: deque[Parts] = deque([()])
-    while waiting:
-        parts = waiting.popleft()
-        with suppress(FileNotFoundError) if parts else nullcontext(), ExitStack() as open_ones:
-            opened = opened_below(open_ones, folder, parts)
-            if os.fstat(opened).st_uid != uid:
-                os.fchown(opened, uid, uid)
-                given += 1
-            for name in os.listdir(opened):  # noqa: PTH208 - of a descriptor
-                with suppress(FileNotFoundError):
-                    status = os.stat(name, dir_fd=opened, follow_symlinks=False)
-                    if stat.S_ISDIR(status.st_mode):
-                        waiting.append((*parts, name))
-                    elif status.st_uid != uid and status.st_nlink == 1:
-                        os.chown(name, uid, uid, dir_fd=opened, follow_symlinks=False)
-                        given += 1
+    waiting: list[Parts] = [()]
+    with ExitStack() as open_ones:
+        place = Place(folder)
+        open_ones.callback(place.close)
+        while waiting:
+            parts = waiting.pop()
+            with suppress(FileNotFoundError) if parts else nullcontext():
+                opened = place.go(parts)
+                if os.fstat(opened).st_uid != uid:
+                    os.fchown(opened, uid, uid)
+                    given += 1
+                for name in os.listdir(opened):  # noqa: PTH208 - of a descriptor
+                    with suppress(FileNotFoundError):
+                        status = os.stat(name, dir_fd=opened, follow_symlinks=False)
+                        if not stat.S_ISDIR(status.st_mode):
+                            given += _is_given(opened, name, status, uid)
+                        elif not is_too_long((*parts, name)):  # which no copy holds
+                            waiting.append((*parts, name))
     return given
+
+
+def _is_given(folder: int, name: str, status: os.stat_result, uid: int) -> bool:
+    if status.st_uid == uid or status.st_nlink != 1:
+        return False
+    os.chown(name, uid, uid, dir_fd=folder, follow_symlinks=False)
+    return True
