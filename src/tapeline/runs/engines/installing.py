@@ -226,7 +226,10 @@ def _exit_code(end: dict[str, Any] | None, box: Box, said: deque[str]) -> int | 
     elif end.get("cause") == "time_limit":
         said.append("The installation took longer than it may (setting install_minutes).")
     elif end.get("cause") == "disk_full":
-        said.append(f"The installation used more disk space than it may: {box.disk_mb:,} MB.")
+        said.append(
+            f"The installation used more disk space than it may ({box.disk_mb:,} MB), or its"
+            " folders are nested too deep."
+        )
     elif end.get("cause") == "signal":
         said.append(f"The installation was ended by signal {end.get('signal')}.")
     return code if isinstance(code, int) else None
