@@ -51,6 +51,18 @@ def test_more_folders_side_by_side_than_are_kept_in_mind_go(
     assert not (place / "tree").exists()
 
 
+def test_what_somebody_else_removes_meanwhile_hides_nothing_that_is_left(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def too_late(name: str, **_: object) -> None:
+        raise FileNotFoundError(name)
+
+    (place / "tree").mkdir()
+    monkeypatch.setattr(os, "rmdir", too_late)
+    with pytest.raises(OSError, match="not empty"):
+        deep_folders.remove(place / "tree")
+
+
 def test_files_links_and_what_is_missing(place: Path) -> None:
     kept = place / "kept"
     kept.mkdir()

@@ -149,7 +149,8 @@ class _Removing(_Descent):
         return True
 
     def _note(self, error: OSError) -> None:
-        self.error = self.error or error
+        if not isinstance(error, FileNotFoundError):  # somebody else removed it
+            self.error = self.error or error
 
 
 class _Measuring(_Descent):
