@@ -99,8 +99,7 @@ class Blobs:
             private_files.discard(draft)
 
     def find(self, name: str) -> Blob:
-        """A blob to read from; so are its file, and the functions of that. FileNotFoundError if it
-        does not exist."""
+        """FileNotFoundError if it does not exist."""
         if self._folder is not None:
             return _in_folder(self._folder / name)
         known = self._head(name)
