@@ -17,5 +17,6 @@ def add_backtest(connection: Connection, upload: str) -> None:
     tape = open_tape(connection, "m")
     known = select(backtests.c.no).where(backtests.c.upload == upload)
     if connection.scalar(known) is None:
-        row = {"tape": tape, "id": upload, "created_at": 0.0, "result": b"{}", "upload": upload}
-        connection.execute(backtests.insert().values(row))
+        row = {"tape": tape, "id": upload, "created_at": 0.0}
+        result = {"result": b"{}", "result_seq": 1, "upload": upload}
+        connection.execute(backtests.insert().values(row | result))
