@@ -1,8 +1,6 @@
 """Files of deleted models go from every node that answers, whatever others do, and from here."""
 
 import asyncio
-import os
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -108,15 +106,17 @@ def test_results_that_were_fetched_go_with_their_runs(
     folder.mkdir()
     (folder / "of-a-process-that-was-killed.json").write_text("{}")
     (folder / f"{'a' * 64}-1").write_text("an archive on its way")
-    fetched = FetchedFiles(folder)
+    now = 0.0
+    fetched = FetchedFiles(folder, lambda: now)
     assert list(folder.iterdir()) == []
-    lain = time.time() - UNUSED_FOR - 1
     with pushing(service, cast.owner) as model:
         goes_on = Rows(service, cast, model.id).add("b", None).id
-        for run in (goes_on, "of-a-deleted-model", "being-read"):
+        for run in (goes_on, "of-a-deleted-model"):
             fetched.result(run).write_text("{}")
-            if run != "being-read":
-                os.utime(fetched.result(run), (lain, lain))
+        turn(Several(), service.store, fetched)
+        assert len(list(folder.iterdir())) == 2, "they may be being read"
+        now = UNUSED_FOR
+        fetched.result("being-read").write_text("{}")
         turn(Several(), service.store, fetched)
     assert {one.stem for one in folder.iterdir()} == {goes_on, "being-read"}
     fetched.clear()

@@ -2,8 +2,8 @@
 way there. All of it can be fetched again, and nobody needs it when the server leads no more."""
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tapeline import private_files
@@ -14,10 +14,12 @@ UNUSED_FOR = 60.0  # seconds; a result is written and then read without a pause
 
 
 class FetchedFiles:
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, now: Callable[[], float] = time.monotonic) -> None:
         """A process before this one may have been killed, and have left something."""
         folder.mkdir(mode=0o700, exist_ok=True)
-        self._folder = folder
+        self._folder, self._now = folder, now
+        self._seen: dict[str, float] = {}
+        """Results, and when somebody looked for unused ones and first found them."""
         self.clear()
 
     def clear(self) -> None:
@@ -41,9 +43,7 @@ class FetchedFiles:
 
     def unused_results(self) -> set[str]:
         """The runs whose results have lain here for a while."""
-        found, before = set(), time.time() - UNUSED_FOR
-        for one in self._folder.glob(f"*{RESULT}"):
-            with suppress(FileNotFoundError):
-                if one.stat().st_mtime < before:
-                    found.add(one.name.removesuffix(RESULT))
-        return found
+        now = self._now()
+        here = {one.name.removesuffix(RESULT) for one in self._folder.glob(f"*{RESULT}")}
+        self._seen = {run_id: self._seen.get(run_id, now) for run_id in here}
+        return {run_id for run_id, since in self._seen.items() if now - since >= UNUSED_FOR}
