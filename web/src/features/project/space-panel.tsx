@@ -61,7 +61,7 @@ export function SpacePanel({ project }: { project: string }) {
                 {bytes(archives.used)} of {bytes(archives.quota)}
               </p>
             </div>
-            <p className="text-soft">Kept as long as their models.</p>
+            <p className="text-soft">Kept as long as their models</p>
           </div>
         )}
         {data?.removed_until && (
