@@ -64,7 +64,7 @@ def test_a_running_model_is_shown_and_stopped_with_time_to_clean_up(trader: Trad
     shown = trader.get(f"/api/models/{model}")
     assert shown["lifecycle"]["running"] is True
     assert shown["run"]["state"] == "running"
-    assert shown["run"]["fence"] == 1
+    assert shown["run"]["fence"] >= 1
     assert shown["run"]["run_id"] == deployed["runId"]
     trader.kill(model)
     run = trader.wait_for_end(deployed)
@@ -82,7 +82,7 @@ def test_a_deploy_takes_the_place_of_the_version_before_and_rollback_brings_it_b
     trader.wait_for_line(model, "first")
     second = trader.deploy(FOREVER.replace("here", "second"), model=model)
     assert second["version"] == 2
-    trader.wait_for_state(second, "running")
+    fence = trader.wait_for_state(second, "running")["fence"]
     before = trader.run(model, first["runId"])
     assert before["state"] == "stopped"
     assert second["runId"] in before["reason"]
@@ -91,7 +91,8 @@ def test_a_deploy_takes_the_place_of_the_version_before_and_rollback_brings_it_b
         json={"projectId": trader.user_id, "modelId": model, "versionId": first["versionId"]},
     )
     run = trader.wait_for_state(back, "running")
-    assert (run["version"], run["fence"]) == (1, 3)
+    # By one, unless a start that nobody answered was made again.
+    assert (run["version"], run["fence"] > fence) == (1, True)
     trader.kill(model)
     trader.wait_for_end(back)
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -98,10 +99,16 @@ def only_one(marker: str) -> bytes:
     return zipped({f"{marker}.py": script}, main_script=f"{marker}.py")
 
 
+def fence_of(pair: Trader, deployed: dict[str, Any]) -> Any:
+    """1, unless a start that nobody answered was made again."""
+    return pair.run(deployed["modelId"], deployed["runId"])["fence"]
+
+
 def test_a_live_model_outlives_the_server_and_is_found_again(home: Home, pair: Trader) -> None:
     deployed = pair.deploy(COUNTING)
     model = deployed["modelId"]
     pair.wait_for_line(model, "number 5")
+    fence = fence_of(pair, deployed)
     assert pair.server.end(signal.SIGTERM) == 0
     time.sleep(1)
     pair.meet(home.up(**SETTINGS))
@@ -109,7 +116,7 @@ def test_a_live_model_outlives_the_server_and_is_found_again(home: Home, pair: T
     wait_for(lambda: len(numbers(pair, model)) > before + 100)
     assert_counted(numbers(pair, model))
     run = pair.run(model, deployed["runId"])
-    assert (run["state"], run["fence"], run["restarts"]) == ("running", 1, 0)
+    assert (run["state"], run["fence"], run["restarts"]) == ("running", fence, 0)
     pair.kill(model)
     assert pair.wait_for_end(deployed)["state"] == "stopped"
     assert_counted(numbers(pair, model))
@@ -122,13 +129,14 @@ def test_no_line_is_lost_or_doubled_when_the_server_is_killed_again_and_again(
     deployed = pair.deploy(COUNTING)
     model = deployed["modelId"]
     pair.wait_for_line(model, "number 5")
+    fence = fence_of(pair, deployed)
     for _ in range(rounds(6)):
         time.sleep(random.uniform(0, 0.5))
         pair.server.end(signal.SIGKILL)
         pair.meet(home.up(**SETTINGS))
     pair.kill(model)
     run = pair.wait_for_end(deployed)
-    assert (run["state"], run["fence"]) == ("stopped", 1)
+    assert (run["state"], run["fence"]) == ("stopped", fence)
     found = numbers(pair, model)
     assert len(found) > 100
     assert_counted(found)
@@ -150,6 +158,7 @@ time.sleep(600)
     deployed = pair.deploy(script)
     model = deployed["modelId"]
     pair.wait_for_line(model, "try 0")
+    fence = fence_of(pair, deployed)
     pair.server.end(signal.SIGKILL)
     state = home.data / "state" / model
     (state / "die").touch()
@@ -158,7 +167,7 @@ time.sleep(600)
     pair.wait_for_line(model, "try 2")
     run = pair.wait_for_state(deployed, "running")
     assert run["restarts"] == 1
-    assert run["fence"] == 1
+    assert run["fence"] == fence
     pair.kill(model)
     pair.wait_for_end(deployed)
 
@@ -171,13 +180,14 @@ def test_ctrl_c_ends_the_models_and_the_next_start_brings_them_back(
     model = deployed["modelId"]
     pair.wait_for_line(model, "up")
     assert len(running(marker)) == 1
+    fence = fence_of(pair, deployed)
     assert pair.server.end(signal.SIGINT) == 0
     assert running(marker) == set()
     pair.meet(home.up(**SETTINGS))
     assert pair.messages(model).count("Stopped") == 1
     wait_for(lambda: pair.lines(model).count("up") == 2)
     run = pair.wait_for_state(deployed, "running")
-    assert run["fence"] == 2
+    assert run["fence"] > fence
 
 
 def test_a_model_whose_shim_is_killed_dies_with_it_and_comes_back_under_a_new_fence(
@@ -188,11 +198,12 @@ def test_a_model_whose_shim_is_killed_dies_with_it_and_comes_back_under_a_new_fe
         deployed = pair.deploy("", archive=only_one(marker))
         model = deployed["modelId"]
         pair.wait_for_line(model, "up")
-        for fence in (2, 3):
+        for times in (2, 3):
+            fence = fence_of(pair, deployed)
             shim = home.data / "runs" / deployed["runId"] / "shim.json"
             kill_shim(shim)
-            wait_for(lambda fence=fence: pair.run(model, deployed["runId"])["fence"] == fence)
-            wait_for(lambda fence=fence: pair.lines(model).count("up") == fence)
+            wait_for(lambda fence=fence: (fence_of(pair, deployed) or 0) > fence)
+            wait_for(lambda times=times: pair.lines(model).count("up") == times)
         run = pair.wait_for_state(deployed, "running")
     assert run["restarts"] == 2
 

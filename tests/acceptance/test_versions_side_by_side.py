@@ -30,6 +30,7 @@ def test_servers_are_upgraded_one_after_the_other_under_load(pair: Fleet, tmp_pa
     package = next_version(tmp_path / "next")
     deployed = pair.deploy_on(first)
     pair.trader.wait_for_line(deployed["modelId"], "number 1")
+    fence = pair.run(deployed)["fence"]
     key = pair.key()
     loads = all_kinds(pair.address, key, pair.token, tmp_path / "outbox")
     with under(*loads) as running:
@@ -47,4 +48,4 @@ def test_servers_are_upgraded_one_after_the_other_under_load(pair: Fleet, tmp_pa
         running.get_on()
         wait_for(lambda: pair.run(deployed)["state"] == "running")
     assert_complete(pair.tape(key["model_id"]), loads)
-    assert pair.run(deployed)["fence"] == 1, "its model never noticed"
+    assert pair.run(deployed)["fence"] == fence, "its model never noticed"
