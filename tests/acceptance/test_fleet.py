@@ -62,6 +62,11 @@ def test_events_arrive_once_while_a_server_is_killed_frozen_and_cut_off(
     assert pair.run(deployed)["fence"] == fence, "its model never noticed"
 
 
+def await_the_next(pair: Fleet) -> None:
+    """The proxy takes two seconds to believe again in a server that was away before."""
+    wait_for(lambda: pair.trader.client.get("/healthz").status_code == 200)
+
+
 def test_a_download_whose_server_dies_is_cut_and_the_next_server_gives_all_of_it(
     pair: Fleet,
 ) -> None:
@@ -81,6 +86,7 @@ def test_a_download_whose_server_dies_is_cut_and_the_next_server_gives_all_of_it
         victim.kill()
         with pytest.raises(httpx.RemoteProtocolError):
             collections.deque(pieces, maxlen=0)
+    await_the_next(pair)
     whole = pair.trader.client.get(path)
     assert whole.status_code == 200, whole.text
     assert len(whole.text.splitlines()) == int(whole.headers["tape-events"]) == BATCHES * LINES
@@ -107,6 +113,7 @@ def test_an_upload_whose_server_dies_leaves_nothing_and_is_repeated_with_the_nex
     with suppress(httpx.TransportError):  # somebody who is still sending may not hear the answer
         assert client.send(half).status_code == 502
     assert killed
+    await_the_next(pair)
     assert pair.get(f"/api/models/{model}/versions")["items"] == []
     repeated = client.send(
         client.build_request("POST", "/model/upload", content=content, headers=whole.headers)
