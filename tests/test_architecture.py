@@ -196,12 +196,7 @@ def test_the_server_starts_without_the_arithmetic() -> None:
 
 
 def test_only_settings_reads_the_environment() -> None:
-    readers = {
-        str(module.relative_to(SOURCE))
-        for module in MODULES
-        if {"os.environ", "os.getenv"} & set(_attributes(module))
-    }
-    assert readers == {"settings.py"}
+    assert _users_of("os.environ", "os.getenv") == {"settings.py"}
 
 
 OF_FOLDERS_THAT_ARE_OURS = {"models/starters.py", "cli/folder/packing.py"}
@@ -283,32 +278,22 @@ def _attributes(module: Path) -> Iterator[str]:
             yield f"{node.value.id}.{node.attr}"
 
 
+def _users_of(*attributes: str) -> set[str]:
+    return {
+        str(module.relative_to(SOURCE))
+        for module in MODULES
+        if set(attributes) & set(_attributes(module))
+    }
+
+
 def test_nobody_waits_by_select() -> None:
     """It fails for a descriptor above 1023, which a server with many connections has: `poll`."""
-    using = [
-        module
-        for module in MODULES
-        for node in nodes_of(module)
-        if isinstance(node, ast.Attribute)
-        and node.attr == "select"
-        and isinstance(node.value, ast.Name)
-        and node.value.id == "select"
-    ]
-    assert using == []
+    assert _users_of("select.select") == set()
 
 
 def test_the_threads_that_all_share_are_for_little() -> None:
     """Whoever waits there for somebody else keeps all others waiting; see `thread_pools.py`."""
-    using = {
-        str(module.relative_to(SOURCE))
-        for module in MODULES
-        for node in nodes_of(module)
-        if isinstance(node, ast.Attribute)
-        and node.attr == "to_thread"
-        and isinstance(node.value, ast.Name)
-        and node.value.id == "asyncio"
-    }
-    assert using == SHARED_THREADS
+    assert _users_of("asyncio.to_thread") == SHARED_THREADS
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))

@@ -1,4 +1,5 @@
-"""Removes and measures folders that anybody may have made: however deep, however long their paths.
+"""Goes through folders that anybody may have made, however deep, however long their paths; removes
+and measures them.
 
 Two descriptors at a time, down by name and up by `..`, so neither the depth nor the length of a
 path matters. A link is never followed. Whoever moves folders away meanwhile leads us nowhere else:
@@ -48,36 +49,55 @@ def size(path: Path, *, alone: bool = False) -> int:
     return 0
 
 
-class _Descent:
+Identity = tuple[int, int]
+
+
+class Descent:
     """A place in a tree."""
 
     def __init__(self, top: Path) -> None:
+        self._top = top
         self.here = os.open(top, _FOLDER)
+        """The descriptor of this folder, until the next move."""
 
     def close(self) -> None:
         os.close(self.here)
 
-    def identity(self) -> tuple[int, int]:
+    def identity(self) -> Identity:
         status = os.fstat(self.here)
         return status.st_dev, status.st_ino
 
     def enter(self, name: str) -> None:
-        below = _opened(self.here, name)
-        os.close(self.here)
-        self.here = below
+        self._move(os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=self.here))
 
-    def leave(self, came_from: tuple[int, int]) -> None:
-        above = os.open("..", _FOLDER, dir_fd=self.here)
-        os.close(self.here)
-        self.here = above
+    def leave(self, came_from: Identity) -> None:
+        self._move(os.open("..", _FOLDER, dir_fd=self.here))
         if self.identity() != came_from:
             raise OSError(errno.ESTALE, "A folder was moved away meanwhile")
+
+    def start_again(self) -> None:
+        self._move(os.open(self._top, _FOLDER))
+
+    def _move(self, folder: int) -> None:
+        os.close(self.here)
+        self.here = folder
+
+
+class _OwnDescent(Descent):
+    """Through folders of our own, as those of models are without root, that forbid reading."""
+
+    def enter(self, name: str) -> None:
+        try:
+            super().enter(name)
+        except PermissionError:
+            _allow_reading(self.here, name)
+            super().enter(name)
 
 
 class _Folder:
     """One on the way down to where we are."""
 
-    def __init__(self, identity: tuple[int, int], waiting: list[str]) -> None:
+    def __init__(self, identity: Identity, waiting: list[str]) -> None:
         self.identity = identity
         self.waiting = waiting
         """Names of subfolders."""
@@ -87,7 +107,7 @@ class _Folder:
         self.listed = 0
 
 
-class _Removing(_Descent):
+class _Removing(_OwnDescent):
     error: OSError | None = None
     """The first reason why something is left."""
 
@@ -153,10 +173,10 @@ class _Removing(_Descent):
             self.error = self.error or error
 
 
-class _Measuring(_Descent):
+class _Measuring(_OwnDescent):
     def __init__(self, top: Path, *, alone: bool) -> None:
         super().__init__(top)
-        self._top, self._alone = top, alone
+        self._alone = alone
         self._seen: set[int] = set()
         self.total = 0
 
@@ -179,8 +199,7 @@ class _Measuring(_Descent):
         try:
             self.leave(way[-1].identity)
         except OSError:
-            self.close()
-            self.here = os.open(self._top, _FOLDER)
+            self.start_again()
             for depth, folder in enumerate(way[:-1], 1):
                 try:
                     self.enter(folder.entered)
@@ -204,14 +223,6 @@ class _Measuring(_Descent):
                         self._seen.add(status.st_ino)
                     self.total += status.st_blocks * 512
         return folders
-
-
-def _opened(folder: int, name: str) -> int:
-    try:
-        return os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
-    except PermissionError:  # without root, models run as our own user
-        _allow_reading(folder, name)
-        return os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
 
 
 def _allow_reading(folder: int, name: str) -> None:

@@ -1,10 +1,13 @@
-"""How many file descriptors this process may have, and how many are reserved.
+"""How many file descriptors this process may have, how many are reserved, and which are ready.
 
 Without a reserve, a flood of connections takes the last descriptor, and the supervisor can open
 neither a lock nor a journal.
 """
 
 import resource
+import select
+import socket
+from collections.abc import Iterable
 
 from tapeline import host_faults
 
@@ -40,3 +43,23 @@ def limit() -> int:
 def for_connections() -> int:
     """How many descriptors connections may use; the rest is reserved."""
     return limit() - min(RESERVE, limit() // 2)
+
+
+def readable(*some: int | socket.socket, within: float | None = None) -> list[int]:
+    """Those with something to read, or whose other end is gone, within so many seconds.
+
+    By `poll`: `select` knows no descriptor above 1023, and this process may have many more.
+    """
+    return _ready(some, select.POLLIN, within)
+
+
+def writable(one: int, *, within: float) -> bool:
+    return bool(_ready([one], select.POLLOUT, within))
+
+
+def _ready(some: Iterable[int | socket.socket], event: int, within: float | None) -> list[int]:
+    waiting = select.poll()
+    for one in some:
+        waiting.register(one, event)
+    milliseconds = None if within is None else max(0.0, within) * 1000
+    return [found for found, _ in waiting.poll(milliseconds)]

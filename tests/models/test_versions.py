@@ -16,7 +16,7 @@ from tapeline.store.blobs import GRACE, Blobs
 from tapeline.store.store import Store
 from tests.conftest import run
 
-OFFER = Offer(plans.offered(Settings(), "live"), ["3.12", "3.9"], 20)
+OFFER = Offer(plans.offered(Settings(), "live"), ["3.12", "3.9"], 20 * 10**9)
 
 
 @pytest.fixture

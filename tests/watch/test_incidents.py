@@ -9,7 +9,7 @@ import pytest
 from tests.conftest import Cast, Person, Service, on_both
 from tests.pushing import Model, pushing
 from tests.waiting import wait_for
-from tests.watch.watching import add, fires, incidents, resolves, shown, state, whole
+from tests.watch.watching import add, crash, fires, incidents, resolves, run, shown, state, whole
 
 CRASHED = {"condition": "crashed", "within": "1s"}
 
@@ -23,14 +23,6 @@ def service(shared_service: Service) -> Service:
 def model(service: Service, enter: Callable[[str], Person]) -> Iterator[Model]:
     with pushing(service, enter("ada")) as made:
         yield made
-
-
-def crash(model: Model) -> None:
-    model.push("/v1/live/lifecycle", {"message": "Crashed", "running": False})
-
-
-def run(model: Model) -> None:
-    model.push("/v1/live/lifecycle", {"message": "Running", "running": True})
 
 
 @on_both

@@ -10,7 +10,7 @@ from tapeline.store import leadership
 from tests.conftest import Person, Service, running
 from tests.pushing import pushing
 from tests.waiting import wait_for
-from tests.watch.watching import add, fires, incidents, resolves
+from tests.watch.watching import add, crash, fires, incidents, resolves
 
 pytestmark = pytest.mark.databases("postgresql")
 
@@ -39,7 +39,7 @@ def test_each_rule_fires_once_and_the_next_leader_goes_on(
 ) -> None:
     with pushing(service, enter("ada")) as model:
         rules = [add(model, CRASHED, name=f"rule {number}") for number in range(5)]
-        model.push("/v1/live/lifecycle", {"message": "Crashed", "running": False})
+        crash(model)
         opened = [fires(model, rule)["incident_id"] for rule in rules]
         assert not service.services.background.leads(), "the other one did this"
         before = service.store.read_now(leadership.holder)
@@ -48,5 +48,5 @@ def test_each_rule_fires_once_and_the_next_leader_goes_on(
         assert service.store.read_now(leadership.holder) != before
         model.push("/v1/live/lifecycle", {"message": "Running", "running": True})
         assert [resolves(model, rule)["incident_id"] for rule in rules] == opened
-        model.push("/v1/live/lifecycle", {"message": "Crashed", "running": False})
+        crash(model)
         wait_for(lambda: len(incidents(model)) == 2 * len(rules))

@@ -18,7 +18,7 @@ from tests.conftest import Person, Service
 from tests.pushing import Model, pushing
 from tests.waiting import wait_for
 from tests.watch.conditions.asking import fund, mark, order, trade
-from tests.watch.watching import add, fires, resolves, shown, state
+from tests.watch.watching import add, crash, fires, resolves, run, shown, state
 
 CRASHED = {"condition": "crashed", "within": "1s"}
 
@@ -41,20 +41,12 @@ def other(service: Service, enter: Callable[[str], Person]) -> Iterator[Model]:
         yield made
 
 
-def _crash(model: Model) -> None:
-    model.push("/v1/live/lifecycle", {"message": "Crashed", "running": False})
-
-
-def _run(model: Model) -> None:
-    model.push("/v1/live/lifecycle", {"message": "Running", "running": True})
-
-
 def _go_on(model: Model) -> None:
     """That its rules are evaluated from beginning to end."""
     rule = add(model, CRASHED)
-    _crash(model)
+    crash(model)
     fires(model, rule)
-    _run(model)
+    run(model)
     resolves(model, rule)
 
 
@@ -105,8 +97,8 @@ def test_a_tape_whose_books_cannot_be_kept(
 
 
 def test_a_fact_that_cannot_be_read_about_one_model(broken: Model, other: Model) -> None:
-    _run(broken)
-    _run(other)
+    run(broken)
+    run(other)
     with _damaged(broken, kinds.LIFECYCLE.channel):
         rules = [add(model, CRASHED) for model in (broken, other)]
         wait_for(lambda: state(broken, rules[0]) == "unknown")
@@ -156,10 +148,10 @@ def test_what_cannot_be_carried_out(
         return carry_out(connection, appender, change, now, done)
 
     monkeypatch.setattr(acting, "_carried_out", fail_for_one)
-    _run(broken)
+    run(broken)
     rule = add(broken, CRASHED)
     wait_for(lambda: state(broken, rule) == "ok")
-    _crash(broken)
+    crash(broken)
     wait_for(lambda: state(broken, rule) == "unknown")
     assert "could not be carried out: LookupError" in _said(broken, rule)
     _go_on(other)

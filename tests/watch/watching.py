@@ -56,3 +56,11 @@ def resolves(model: Model, rule_id: str) -> dict[str, Any]:
     (one,) = [one for one in incidents(model) if one["rule_id"] == rule_id]
     assert one["state"] == "resolved"
     return one
+
+
+def crash(model: Model) -> None:
+    model.push("/v1/live/lifecycle", {"message": "Crashed", "running": False})
+
+
+def run(model: Model) -> None:
+    model.push("/v1/live/lifecycle", {"message": "Running", "running": True})

@@ -18,7 +18,6 @@ from tapeline.models.models import Model
 from tapeline.models.plans import Plan
 from tapeline.models.versions import Version
 
-GIGABYTE = 1_000_000_000
 LATER = 600
 """Seconds after which to try again when a project's archives are full: somebody has to make room
 first."""
@@ -44,7 +43,7 @@ class Offer(msgspec.Struct, frozen=True):
     plans: dict[str, Plan]
     pythons: Sequence[str]
     """Newest first."""
-    archive_gigabytes: int
+    archive_bytes: int
     """What the archives of a project's versions may hold."""
 
 
@@ -87,7 +86,7 @@ def resolve(
         texts.checked_name(wish.name)
     _check_description(wish.general_description or "", "generalDescription")
     _check_description(wish.version_description, "versionDescription")
-    _require_room(connection, project_id, archive, offer.archive_gigabytes)
+    _require_room(connection, project_id, archive, offer.archive_bytes)
     manifest = archive.manifest
     known = model.type if model else "strategy"
     last_plan, last_python = (model.plan, model.python_version) if model else (None, None)
@@ -102,16 +101,14 @@ def resolve(
     )
 
 
-def _require_room(
-    connection: Connection, project_id: str, archive: Archive, gigabytes: int
-) -> None:
+def _require_room(connection: Connection, project_id: str, archive: Archive, most: int) -> None:
     """Content that the project keeps already takes no more room: going back is always possible."""
     if versions.is_archived(connection, project_id, archive.name):
         return
-    if versions.archived_bytes(connection, project_id) + archive.size > gigabytes * GIGABYTE:
+    if versions.archived_bytes(connection, project_id) + archive.size > most:
         raise QuotaExceeded(
             "The archives of this project's versions would hold more than they may:"
-            f" {gigabytes:,} GB (`quota_archives`). Nothing of this upload was stored. Delete"
+            f" {most // 10**9:,} GB (`quota_archives`). Nothing of this upload was stored. Delete"
             " models that you no longer need, or ask the operator for more.",
             retry_after=LATER,
         )

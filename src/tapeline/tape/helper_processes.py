@@ -49,25 +49,31 @@ class Helpers:
         """It needs so many times the size of the folder's files in memory."""
         needed = AT_REST + times * _size(folder)
         async with self._places.reserve(owner, 1), self._memory.need(owner, needed):
-            child = await asyncio.create_subprocess_exec(
-                sys.executable, "-I", "-m", module, str(folder), stdout=asyncio.subprocess.PIPE
-            )
-            try:
-                async with asyncio.timeout(HELPED_WITHIN):
-                    printed, _ = await child.communicate()
-            finally:
-                if child.returncode is None:  # nobody waits for it any more
-                    with suppress(ProcessLookupError):
-                        child.kill()
-                    await child.wait()
-        if child.returncode != 0:
-            log.error("helper_failed", helper=module, exit_code=child.returncode)
-            raise Overloaded(KILLED) if child.returncode == -signal.SIGKILL else Problem
+            code, printed = await outcome(module, folder, HELPED_WITHIN)
+        if code != 0:
+            log.error("helper_failed", helper=module, exit_code=code)
+            raise Overloaded(KILLED) if code == -signal.SIGKILL else Problem
         word = msgspec.json.decode(printed, type=_Reply)
         if word.problem:
             kind: type[Problem] = getattr(errors, word.problem)
             raise kind(word.message, field=word.field)
         return word.found
+
+
+async def outcome(module: str, folder: Path, seconds: float) -> tuple[int, bytes]:
+    """How `python -m MODULE FOLDER` ended, and what it printed. It does not outlive the wait."""
+    child = await asyncio.create_subprocess_exec(
+        sys.executable, "-I", "-m", module, str(folder), stdout=asyncio.subprocess.PIPE
+    )
+    try:
+        async with asyncio.timeout(seconds):
+            printed, _ = await child.communicate()
+    finally:
+        if child.returncode is None:  # nobody waits for it any more
+            with suppress(ProcessLookupError):
+                child.kill()
+        code = await child.wait()
+    return code, printed
 
 
 def _size(folder: Path) -> int:

@@ -10,13 +10,13 @@ import http.client
 import http.server
 import json
 import secrets
-import select
 import socket
 import socketserver
 import ssl
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
+from tapeline import descriptors
 from tapeline.runs.engines.older_hosts import HOSTS
 
 PIECE = 65_536
@@ -163,13 +163,10 @@ def _pieces(one: socket.socket, other: socket.socket) -> Iterator[tuple[bytes, s
     """Copy bytes both ways until both sides have finished."""
     towards = {one: other, other: one}
     while towards:
-        by_descriptor, waiting = {source.fileno(): source for source in towards}, select.poll()
-        for descriptor in by_descriptor:
-            waiting.register(descriptor, select.POLLIN)
-        ready = waiting.poll(PATIENCE * 1000)
+        ready = descriptors.readable(*towards, within=PATIENCE)
         if not ready:
             return
-        for source in (by_descriptor[descriptor] for descriptor, _ in ready):
+        for source in [one for one in towards if one.fileno() in ready]:
             try:
                 data = source.recv(PIECE)
             except OSError:

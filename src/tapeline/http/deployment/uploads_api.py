@@ -116,14 +116,27 @@ async def prepare(use: Use, call: BodyCall[NewVersion], *, runs: bool = True) ->
         contents = await services.archives.begin(partial(archive.check, attached.path))
     await _expect(services, contents.manifest)
     found = Archive(attached.sha256, attached.size, contents.manifest, contents.digest)
-    resolved = await services.store.read(_resolved, call, wish, found, use)
-    if use == "live":
-        _schedule(resolved.type, call.body.schedule, found.manifest)
-        await services.store.read(declaring_halts.refuse_if_halted, resolved.project_id)
-    if runs:
-        await services.store.read(require_a_host, call)
+    await services.store.read(_refuse_early, call, wish, found, use, runs=runs)
     await services.archives.begin(partial(services.blobs.put, attached.sha256, attached.path))
     return found
+
+
+def _refuse_early(
+    connection: Connection,
+    call: BodyCall[NewVersion],
+    wish: Wish,
+    found: Archive,
+    use: Use,
+    *,
+    runs: bool,
+) -> None:
+    """What would be refused later too, before the archive is kept."""
+    resolved = _resolved(connection, call, wish, found, use)
+    if use == "live":
+        _schedule(resolved.type, call.body.schedule, found.manifest)
+        declaring_halts.refuse_if_halted(connection, resolved.project_id)
+    if runs:
+        require_a_host(connection, call)
 
 
 prepare_live = partial(prepare, "live")
@@ -288,8 +301,8 @@ def _resolved(connection: Connection, call: Call, wish: Wish, found: Archive, us
 def _offer(connection: Connection, call: Call, use: Use) -> Offer:
     """The plans of this server, and the Pythons of all hosts."""
     pythons = [one.version for one in call.services.pythons_of_all(connection)]
-    settings = call.services.settings
-    return Offer(plans.offered(settings, use), pythons, settings.quota_archives)
+    services = call.services
+    return Offer(plans.offered(services.settings, use), pythons, services.quotas.archives)
 
 
 def _model(connection: Connection, call: BodyCall[StoredVersion]) -> Model:

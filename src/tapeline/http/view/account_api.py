@@ -16,7 +16,7 @@ from tapeline.http.core.services import Services
 from tapeline.models import onboarding, projects, versions
 from tapeline.models.projects import OwnProject
 from tapeline.tape import tapes
-from tapeline.tape.append.quotas import GIGABYTE, Used
+from tapeline.tape.append.quotas import Used
 from tapeline.tape.proof import heads
 
 
@@ -153,10 +153,8 @@ def show_project(connection: Connection, call: Call) -> ShownProject:
     found = projects.get(connection, call.actor, call.path("project"))
     held = tapes.bytes_of(connection, found.id)
     archived = versions.archived_bytes(connection, found.id)
-    most = call.services.settings.quota_archives * GIGABYTE
-    return ShownProject(
-        **msgspec.structs.asdict(found), tape_bytes=held, archives=Used(archived, most)
-    )
+    archives = Used(archived, call.services.quotas.archives)
+    return ShownProject(**msgspec.structs.asdict(found), tape_bytes=held, archives=archives)
 
 
 def change_project(connection: Connection, call: BodyCall[ProjectChange]) -> OwnProject:

@@ -9,7 +9,6 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 from typing import Any, BinaryIO, NamedTuple
@@ -28,10 +27,11 @@ from tapeline.results.performance.live_metrics import LiveMetrics
 from tapeline.store.store import Store
 from tapeline.store.tables.tape import pieces as piece_rows
 from tapeline.tape.backtest_results.preparing import FRAME, Piece, read_pieces
-from tapeline.tape.helper_processes import AT_REST
+from tapeline.tape.helper_processes import AT_REST, outcome
 from tapeline.tape.memory_budget import MemoryBudget
 from tapeline.thread_pools import in_thread, threads
 
+MODULE = "tapeline.results.backtests.reporter"
 SMALL = 20_000  # account values, trades and indicators' values that a thread handles quickly
 REPORTS = Owner("reports")
 OF_A_VALUE = 110  # bytes of memory that a report takes for each of them
@@ -177,20 +177,9 @@ def _put_off(times: int) -> float:
 
 
 async def _run_apart(folder: Path) -> bytes:
-    child = await asyncio.create_subprocess_exec(
-        sys.executable, "-I", "-m", "tapeline.results.backtests.reporter", str(folder),
-        stdout=asyncio.subprocess.PIPE,
-    )  # fmt: skip
-    try:
-        async with asyncio.timeout(APART_WITHIN):
-            printed, _ = await child.communicate()
-    finally:
-        if child.returncode is None:  # nobody waits for it any more
-            with suppress(ProcessLookupError):
-                child.kill()
-            await child.wait()
-    if child.returncode != 0:
-        raise ChildProcessError(f"the process that computes ended with {child.returncode}")
+    code, printed = await outcome(MODULE, folder, APART_WITHIN)
+    if code != 0:
+        raise ChildProcessError(f"the process that computes ended with {code}")
     return printed
 
 

@@ -7,7 +7,6 @@ pauses.
 
 import importlib.util
 import os
-import select
 import socket
 import subprocess
 import sys
@@ -19,7 +18,7 @@ from typing import Literal
 
 import msgspec
 
-from tapeline import settings
+from tapeline import descriptors, settings
 from tapeline.errors import Unavailable
 from tapeline.runs.cluster import agent, lines
 from tapeline.runs.cluster.last_words import last_words
@@ -159,7 +158,7 @@ class Bridge:
         than the end of a call."""
         with self._turn:
             if self._line is not None:
-                _wait_for_words(self._line)
+                descriptors.readable(self._line, within=LAST_WORDS_SECONDS)
             self._hear()
             return self._trouble or self._lost
 
@@ -240,10 +239,3 @@ class Bridge:
         lost = f"{self._named} cannot be reached: the process that speaks with it has ended."
         said = last_words(self._log)
         return f"{lost} {self._log} says: {said}" if said else lost
-
-
-def _wait_for_words(line: socket.socket) -> None:
-    """Not by `select`, which knows no descriptor above 1023."""
-    waiting = select.poll()
-    waiting.register(line, select.POLLIN)
-    waiting.poll(LAST_WORDS_SECONDS * 1000)

@@ -2,7 +2,6 @@
 
 import importlib.util
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -11,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from tapeline import settings
+from tapeline import descriptors, settings
 from tapeline.errors import InvalidSetting
 from tapeline.runs.cluster.bridge import NOT_INSTALLED, VARIABLES
 from tapeline.runs.cluster.last_words import last_words
@@ -121,18 +120,11 @@ def follow(command: Sequence[str]) -> int:
     for one in (signal.SIGTERM, signal.SIGINT):  # the server's own; it closes our standard input
         signal.signal(one, signal.SIG_IGN)
     ended = os.pidfd_open(ray.pid)
-    if ended not in _readable(sys.stdin.fileno(), ended):
+    if ended not in descriptors.readable(sys.stdin.fileno(), ended):
         ray.terminate()
-        _readable(ended, within=LAST_SECONDS)
+        descriptors.readable(ended, within=LAST_SECONDS)
     end_session(os.getpid())
     return ray.wait()
-
-
-def _readable(*descriptors: int, within: float | None = None) -> set[int]:
-    waiting = select.poll()
-    for one in descriptors:
-        waiting.register(one, select.POLLIN)
-    return {found for found, _ in waiting.poll(None if within is None else within * 1000)}
 
 
 def end_session(leader: int) -> None:

@@ -6,7 +6,6 @@ this process ends, however that happens; the shims go on.
 
 import atexit
 import os
-import select
 import signal
 import socket
 import subprocess
@@ -17,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from tapeline import descriptors
 from tapeline.errors import CannotLaunchNow
 
 PROGRAM = Path(__file__).parents[1] / "shim"
@@ -89,11 +89,10 @@ class ShimSpawner:
 
     def _listen(self, answer: int) -> str:
         """The first line is the process group, so that a silent shim can be killed."""
-        said, waiting = b"", select.poll()  # not `select`, which knows only 1,024 descriptors
-        waiting.register(answer, select.POLLIN)
+        said = b""
         until = time.monotonic() + ANSWER_WITHIN
         while True:
-            if not waiting.poll(max(0.0, until - time.monotonic()) * 1000):
+            if not descriptors.readable(answer, within=until - time.monotonic()):
                 self._kill(said)
                 raise CannotLaunchNow(f"The shim did not answer within {ANSWER_WITHIN:.0f} s.")
             some = os.read(answer, 65_536)

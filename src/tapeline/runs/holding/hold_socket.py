@@ -4,7 +4,6 @@ The folder of the socket is private, so the server's own user alone reaches it.
 """
 
 import os
-import select
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from tapeline import descriptors
 from tapeline.background import Background
 from tapeline.runs.holding import holds
 from tapeline.runs.holding.holds import Hold
@@ -79,7 +79,7 @@ class HoldSocket:
         line = self._line
         if line is None or _inode(self._folder) != self._inode:
             line = self._listen()
-        if line.fileno() in _readable([line, self._here]):
+        if line.fileno() in descriptors.readable(line, self._here, within=LOOKED_EVERY):
             with suppress(OSError, msgspec.DecodeError):  # the caller has gone, or is not ours
                 self._hear(line)
 
@@ -117,14 +117,6 @@ def _reached(folder: Path) -> Iterator[str]:
         yield f"/proc/self/fd/{descriptor}/{NAME}"
     finally:
         os.close(descriptor)
-
-
-def _readable(some: list[socket.socket]) -> list[int]:
-    """Not by `select`, which knows no descriptor above 1023."""
-    watched = select.poll()
-    for one in some:
-        watched.register(one, select.POLLIN)
-    return [descriptor for descriptor, _ in watched.poll(LOOKED_EVERY * 1000)]
 
 
 def _inode(folder: Path) -> int:

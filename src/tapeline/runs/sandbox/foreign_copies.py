@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+from tapeline.deep_folders import Descent, Identity
 from tapeline.runs.shim.tree import LONGEST_PATH
 
 CHUNK = 1 << 20
@@ -43,49 +44,33 @@ def copy(source: Path, target: Path, longest: int = LONGEST_PATH) -> dict[str, i
         return dict(copying.left_out)
 
 
-class Place:
+class Place(Descent):
     """A folder below another, opened name by name: a longer path could be redirected in its middle,
     or exceed the kernel's limit. The next one is mostly near, and is reached from the last one."""
 
     def __init__(self, top: Path) -> None:
-        self._top = top
+        super().__init__(top)
         self._parts: list[str] = []
-        self._above: list[tuple[int, int]] = []
-        self._here = self._opened_top()
+        self._above: list[Identity] = []
 
     def go(self, parts: Parts) -> int:
         """The descriptor of a folder, until the next call."""
         try:
             self._go_up(_shared(self._parts, parts))
         except OSError:  # it was moved
-            self._start_again()
+            self.start_again()
+            self._parts, self._above = [], []
         for name in parts[len(self._parts) :]:
-            below = os.open(name, _READ | os.O_DIRECTORY, dir_fd=self._here)
-            self._above.append(_identity(self._here))
+            above = self.identity()
+            self.enter(name)
+            self._above.append(above)
             self._parts.append(name)
-            self._change(below)
-        return self._here
-
-    def close(self) -> None:
-        os.close(self._here)
+        return self.here
 
     def _go_up(self, depth: int) -> None:
         while len(self._parts) > depth:
-            self._change(os.open("..", _READ | os.O_DIRECTORY, dir_fd=self._here))
             self._parts.pop()
-            if _identity(self._here) != self._above.pop():
-                raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
-
-    def _start_again(self) -> None:
-        self._change(self._opened_top())
-        self._parts, self._above = [], []
-
-    def _change(self, folder: int) -> None:
-        os.close(self._here)
-        self._here = folder
-
-    def _opened_top(self) -> int:
-        return os.open(self._top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            self.leave(self._above.pop())
 
 
 def is_too_long(parts: Iterable[str], longest: int = LONGEST_PATH) -> bool:
@@ -96,7 +81,7 @@ class _Copying:
     def __init__(self, theirs: Place, ours: Place, target: Path, longest: int) -> None:
         self._theirs, self._ours, self._target, self._longest = theirs, ours, target, longest
         self._keeps_owners = os.geteuid() == 0
-        self._copied: dict[tuple[int, int], tuple[Parts, str]] = {}
+        self._copied: dict[Identity, tuple[Parts, str]] = {}
         self.left_out: Counter[str] = Counter()
 
     def work(self) -> None:
@@ -180,11 +165,6 @@ def _shared(some: Sequence[str], others: Sequence[str]) -> int:
     """How many names they begin with in common."""
     pairs = zip(some, others, strict=False)
     return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(some), len(others)))
-
-
-def _identity(folder: int) -> tuple[int, int]:
-    status = os.fstat(folder)
-    return status.st_dev, status.st_ino
 
 
 def mode_of(folder: int, name: str) -> int:

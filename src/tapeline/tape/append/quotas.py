@@ -116,6 +116,8 @@ class Quotas:
         """By model: its runs together."""
         self.total = settings.quota_total * GIGABYTE
         """Of one tape."""
+        self.archives = settings.quota_archives * GIGABYTE
+        """Of the versions of one project."""
 
     def usage(self, tape: int, model_id: str, tape_bytes: int) -> ModelUsage:
         return ModelUsage(

@@ -3,7 +3,6 @@ with the server, started again if they died. One question at a time each; who as
 thread."""
 
 import os
-import select
 import subprocess
 import sys
 import time
@@ -13,6 +12,7 @@ from threading import Lock
 
 import msgspec
 
+from tapeline import descriptors
 from tapeline.errors import Unavailable
 from tapeline.fair_threads import FairThreads
 from tapeline.watch.heavy.messages import Answer, Match, Places, Question, Sessions
@@ -138,7 +138,8 @@ class _Helper:
 def _put(descriptor: int, content: bytes, ends: float) -> None:
     left = memoryview(content)
     while left:
-        _wait(descriptor, select.POLLOUT, ends)
+        if not descriptors.writable(descriptor, within=ends - time.monotonic()):
+            raise TimeoutError
         left = left[os.write(descriptor, left[:PORTION]) :]
 
 
@@ -146,17 +147,10 @@ def _line(descriptor: int, ends: float) -> bytes:
     """Up to the end of a line. Answers come one by one, so nothing follows it."""
     found = bytearray()
     while not found.endswith(b"\n"):
-        _wait(descriptor, select.POLLIN, ends)
+        if not descriptors.readable(descriptor, within=ends - time.monotonic()):
+            raise TimeoutError
         some = os.read(descriptor, PORTION)
         if not some or len(found) > LONGEST_ANSWER:
             raise EOFError
         found += some
     return bytes(found)
-
-
-def _wait(descriptor: int, event: int, ends: float) -> None:
-    """Not by `select`, which knows no descriptor above 1023."""
-    waiting = select.poll()
-    waiting.register(descriptor, event)
-    if not waiting.poll(max(0.0, ends - time.monotonic()) * 1000):
-        raise TimeoutError
