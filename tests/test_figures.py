@@ -17,6 +17,9 @@ WRITERS: dict[str, Any] = {
     "days": lambda value, _: figures.days(value),
     "money": figures.money,
     "gain": figures.gain,
+    "amount": figures.amount,
+    "signedAmount": figures.signed_amount,
+    "hundredths": lambda value, _: figures.hundredths(value),
 }
 
 

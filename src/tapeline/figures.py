@@ -12,6 +12,10 @@ DIGITS_OF_A_PRICE = 10
 DIGITS_OF_AN_AVERAGE = 6  # of different prices, which has no tick
 DIGITS_OF_A_SIZE = 6  # of one that is far below 1
 MOST_DECIMALS = 20
+# Of an amount below 1 whose currency nobody knows: it may be dollars or bitcoins.
+DIGITS_OF_AN_AMOUNT = 4
+# The smallest part of a bitcoin; what is below it is the noise of sums.
+DECIMALS_OF_A_COIN = 8
 _EVERY_DIGIT = Context(prec=700)  # of any double, in front of the point and behind it
 
 
@@ -66,18 +70,27 @@ def days(count: float | None) -> str:
 
 
 def money(value: float | None, currency: str | None) -> str:
-    if value is None:
-        return ""
-    return _signed(value, _digits(value, currency)) + _unit(currency)
+    return "" if value is None else amount(value, currency) + _unit(currency)
 
 
 def gain(value: float | None, currency: str | None) -> str:
     """Money with its sign, for gains and losses."""
-    if value is None:
-        return ""
-    text = _digits(value, currency)
-    sign = "" if is_nothing(text) else "+" if value > 0 else MINUS
-    return f"{sign}{text}{_unit(currency)}"
+    return "" if value is None else signed_amount(value, currency) + _unit(currency)
+
+
+def amount(value: float | None, currency: str | None) -> str:
+    """Money with the digits of its currency but not its name, where that is said once for all."""
+    return "" if value is None else _signed(value, _digits(value, currency))
+
+
+def signed_amount(value: float | None, currency: str | None) -> str:
+    text = amount(value, currency)
+    return text if value is None or value <= 0 or is_nothing(text) else f"+{text}"
+
+
+def hundredths(value: float | None) -> str:
+    """Of what counts in hundreds: percents, and an index."""
+    return "" if value is None else _signed(value, _plain(value, 2, 2))
 
 
 def tone(text: str) -> Literal["gain", "loss", ""]:
@@ -104,10 +117,13 @@ def _decimals(value: float, digits: int) -> int:
 
 
 def _digits(value: float, currency: str | None) -> str:
-    if currency is None or currency in TWO_DIGITS:
-        return _plain(value, 2, 2)
     magnitude = abs(value)
-    return _plain(value, 2, 2 if magnitude >= 100 else 4 if magnitude >= 1 else 8)
+    if currency in TWO_DIGITS or (not currency and magnitude >= 1):
+        return _plain(value, 2, 2)
+    if not currency:
+        return _plain(value, 2, min(DECIMALS_OF_A_COIN, _decimals(value, DIGITS_OF_AN_AMOUNT)))
+    most = 2 if magnitude >= 100 else 4 if magnitude >= 1 else DECIMALS_OF_A_COIN
+    return _plain(value, 2, most)
 
 
 def _plain(value: float, least: int, most: int, *, times: int = 1) -> str:

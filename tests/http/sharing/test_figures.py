@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Service
-from tests.http.sharing.scene import START, Link, look_back_from, push_on, shared, whole
+from tests.http.sharing.scene import DAY, START, Link, look_back_from, push_on, shared, whole
 from tests.pushing import Model
 
 INVERSE = "It is an inverse contract, which is not computed."
@@ -137,6 +137,47 @@ def test_one_hidden_currency_needs_no_name(service: Service, model: Model) -> No
         hidden = shared(model, stranger, hide_symbols=True)
         assert (hidden.json()["by_currency"], hidden.json()["other_currencies"]) == ({}, 0)
         assert [one["currency"] for one in hidden.json("/positions")["items"]] == [None]
+
+
+def test_small_amounts_are_not_written_as_nothing(service: Service, model: Model) -> None:
+    for day in range(6):
+        side, price = ("sell", 0.0304) if day % 2 else ("buy", 0.03)
+        order(model, day, "ETH-BTC", executionPrice=price, side=side, size=0.1, fee=0.000003)
+    order(model, 6, "ETH-BTC", executionPrice=0.03, size=0.1, fee=0.000003)
+    push_on(model, 7, "mark-price", symbol="ETH-BTC", price=0.0295)
+    values = [0.0496, 0.0512, 0.0599]
+    model.push(
+        "/v1/backtest/result",
+        {
+            "backtest_id": "coins",
+            "symbols": ["ETH-BTC"],
+            "quote_asset": "BTC",
+            "start_time": START,
+            "stop_time": START + 3 * DAY,
+            "account_values": [
+                {"time": START + n * DAY, "value": value} for n, value in enumerate(values)
+            ],
+            "trades": [
+                {"symbol": "ETH-BTC", "side": side, "time": START + n * DAY, "price": price,
+                 "size": 0.1, "fee": 0}
+                for n, (side, price) in enumerate([("buy", 0.03), ("sell", 0.0304)])
+            ],
+            "metrics": {},
+            "indicators": {},
+        },
+    )  # fmt: skip
+    with service.client() as stranger:
+        live = page(shared(model, stranger))
+        tested = page(shared(model, stranger, backtest_id="coins"))
+        hidden = page(shared(model, stranger, hide_symbols=True))
+    lowest, highest = "\N{MINUS SIGN}0.000003", "0.000102"
+    assert f"beginning at {lowest} and ending at 0.000049; the lowest is {lowest}" in live
+    assert f"the highest {highest}" in live
+    assert ">0.000049</text>" in live
+    assert ">0.0599</text>" in tested
+    assert ">+0.00004<" in tested
+    for shown in (live, tested, hidden):
+        assert not re.search(r"<td[^>]*>[^0-9<]*0\.00<", shown)
 
 
 def test_an_order_shows_what_was_filled_of_what_was_ordered(service: Service, model: Model) -> None:

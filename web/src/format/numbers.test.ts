@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
 import {
+  amount,
   bytes,
   compact,
   cores,
   days,
   direction,
   gain,
+  hundredths,
   integer,
   memory,
   money,
@@ -14,6 +16,7 @@ import {
   price,
   quantity,
   ratio,
+  signedAmount,
 } from "./numbers";
 import examples from "./numbers.examples.json";
 
@@ -68,7 +71,18 @@ describe("figures", () => {
 });
 
 describe("numbers on every page", () => {
-  const writers = { quantity, price, money, gain, ratio, percent, days };
+  const writers = {
+    quantity,
+    price,
+    money,
+    gain,
+    amount,
+    signedAmount,
+    hundredths,
+    ratio,
+    percent,
+    days,
+  };
   it.each(examples)("are written the same: %s %s %s", (kind, value, currency, text) => {
     const write = writers[kind as keyof typeof writers];
     expect(write(value as number, currency as string | null)).toBe(text);

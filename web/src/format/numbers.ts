@@ -24,6 +24,10 @@ const DIGITS_OF_AN_AVERAGE = 6;
 /** Of a size that is far below 1. */
 const DIGITS_OF_A_SIZE = 6;
 const MOST_DECIMALS = 20;
+/** Of an amount below 1 whose currency nobody knows: it may be dollars or bitcoins. */
+const DIGITS_OF_AN_AMOUNT = 4;
+/** The smallest part of a bitcoin; what is below it is the noise of sums. */
+const DECIMALS_OF_A_COIN = 8;
 
 export type Figure = number | null | undefined;
 
@@ -67,16 +71,27 @@ export function days(count: Figure): string {
 }
 
 export function money(value: Figure, currency: string | null | undefined): string {
-  if (!isNumber(value)) return NOTHING;
-  return `${typographic(digits(value, currency).format(value))}${unit(currency)}`;
+  return isNumber(value) ? `${amount(value, currency)}${unit(currency)}` : NOTHING;
 }
 
 /** Money with its sign, for gains and losses. */
 export function gain(value: Figure, currency: string | null | undefined): string {
-  if (!isNumber(value)) return NOTHING;
-  const text = typographic(digits(value, currency).format(Math.abs(value)));
-  const isNothing = !/[1-9]/.test(text);
-  return `${isNothing ? "" : value > 0 ? "+" : MINUS}${text}${unit(currency)}`;
+  return isNumber(value) ? `${signedAmount(value, currency)}${unit(currency)}` : NOTHING;
+}
+
+/** Money with the digits of its currency but not its name, where that is said once for all. */
+export function amount(value: Figure, currency: string | null | undefined): string {
+  return isNumber(value) ? typographic(digits(value, currency).format(value)) : NOTHING;
+}
+
+export function signedAmount(value: Figure, currency: string | null | undefined): string {
+  const text = amount(value, currency);
+  return isNumber(value) && value > 0 && /[1-9]/.test(text) ? `+${text}` : text;
+}
+
+/** Of what counts in hundreds: percents, and an index. */
+export function hundredths(value: Figure): string {
+  return isNumber(value) ? typographic(plain(2, 2).format(value)) : NOTHING;
 }
 
 export function percent(share: Figure): string {
@@ -132,9 +147,11 @@ function decimals(value: number, digits: number): number {
 }
 
 function digits(value: number, currency: string | null | undefined): Intl.NumberFormat {
-  if (currency == null || TWO_DIGITS.has(currency)) return plain(2, 2);
   const magnitude = Math.abs(value);
-  return plain(2, magnitude >= 100 ? 2 : magnitude >= 1 ? 4 : 8);
+  if (currency && TWO_DIGITS.has(currency)) return plain(2, 2);
+  if (currency) return plain(2, magnitude >= 100 ? 2 : magnitude >= 1 ? 4 : DECIMALS_OF_A_COIN);
+  if (magnitude >= 1) return plain(2, 2);
+  return plain(2, Math.min(DECIMALS_OF_A_COIN, decimals(value, DIGITS_OF_AN_AMOUNT)));
 }
 
 function unit(currency: string | null | undefined): string {

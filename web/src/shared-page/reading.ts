@@ -1,5 +1,5 @@
 /** The value under the pointer on a curve that the server drew. Pure functions, without the page. */
-import { money } from "~/format/numbers";
+import { hundredths, money } from "~/format/numbers";
 
 /** The position of a curve in its drawing, and the values at its edges. */
 export interface Frame {
@@ -60,8 +60,8 @@ export function readingAt(x: number, frame: Frame, series: Series): Reading | nu
 
 export function formatValue(value: number, { unit, currency, isDrawdown }: Series): string {
   if (unit === "money") return money(value, currency || null);
-  if (unit === "percent") return `${money(isDrawdown ? value * 100 : value, null)} %`;
-  return money(value, null);
+  if (unit === "percent") return `${hundredths(isDrawdown ? value * 100 : value)} %`;
+  return hundredths(value);
 }
 
 function nearest(times: readonly number[], moment: number): number {

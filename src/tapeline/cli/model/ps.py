@@ -154,10 +154,11 @@ def result(pnl: dict[str, Any]) -> Any:
     value, currency = pnl.get("value"), pnl.get("currency")
     if value is None:
         return styled("not computed", "yellow") if pnl.get("is_partial") else signed(None)
-    parts = [styled(" ").join([signed(value), styled(currency)]) if currency else signed(value)]
+    main = signed(value, currency)
+    parts = [styled(" ").join([main, styled(currency)]) if currency else main]
     for name, one in (pnl.get("by_currency") or {}).items():
         if name != currency:
-            parts.append(styled(" ").join([signed(one), styled(name)]))
+            parts.append(styled(" ").join([signed(one, name), styled(name)]))
     if pnl.get("is_partial"):
         parts.append(styled("partial", "yellow"))
     return styled(", ").join(parts)

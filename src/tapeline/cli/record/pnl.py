@@ -71,7 +71,7 @@ def show_pnl(out: Screen, answer: dict[str, Any]) -> None:
         out.note("The series is the model's own, not computed from its orders.")
     for currency, one in by_currency.items():
         for kind, amount in (one.get("cash") or {}).items():
-            out.note(f"{kind.capitalize()}: {signed(amount)} {currency}, in the total.")
+            out.note(f"{kind.capitalize()}: {signed(amount, currency)} {currency}, in the total.")
     for one in answer.get("not_computed") or []:
         out.note(f"{one['symbol']} is not computed and counts nowhere: {one['reason']}", "yellow")
     for one in disagreeing(answer.get("checks") or []):
@@ -97,8 +97,8 @@ def disagreeing(checks: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _money(currency: str, one: dict[str, Any]) -> list[Any]:
     total = one.get("total", one["realized"] + one["unrealized"])  # with cash, since there is any
     return [
-        currency, signed(total), signed(one["realized"]), signed(one["unrealized"]),
-        f"{one['fees']:,.2f}", one["fills"],
+        currency, signed(total, currency), signed(one["realized"], currency),
+        signed(one["unrealized"], currency), screen.amount(one["fees"], currency), one["fills"],
     ]  # fmt: skip
 
 
@@ -106,5 +106,6 @@ def _position(one: dict[str, Any], *, named: bool) -> list[Any]:
     return [
         one["symbol"], one["currency"] if named else "", screen.number(one["size"]),
         screen.price(one["average_price"]), screen.price(one["last_price"]),
-        screen.number(one["value"]), signed(one["realized"]), signed(one["unrealized"]),
+        screen.number(one["value"]), signed(one["realized"], one["currency"]),
+        signed(one["unrealized"], one["currency"]),
     ]  # fmt: skip

@@ -179,11 +179,11 @@ def better(text: str, *, is_best: bool) -> Any:
     return styled(text, "green" if is_best else "")
 
 
-def signed(value: float | None) -> Any:
+def signed(value: float | None, currency: str | None = None) -> Any:
     """A gain in green, a loss in red."""
     if value is None:
         return styled("-", "dim")
-    text = figures.gain(value, None)
+    text = figures.signed_amount(value, currency)
     return styled(_ascii(text), {"gain": "green", "loss": "red", "": ""}[figures.tone(text)])
 
 
@@ -243,6 +243,10 @@ def price(value: float | None) -> str:
     return "-" if value is None else _ascii(figures.price(value))
 
 
+def amount(value: float, currency: str | None) -> str:
+    return _ascii(figures.amount(value, currency))
+
+
 def _ascii(text: str) -> str:
     """Terminals and programs that read a table expect the plain minus."""
     return text.replace(figures.MINUS, "-")
@@ -254,7 +258,7 @@ def metric(value: Any, kind: str | None) -> str:
         return "-" if value is None else str(value)
     written = {
         "percent": f"{value * 100:,.2f}%",
-        "money": f"{value:,.2f}",
+        "money": amount(value, None),
         "days": f"{number(round(value, 1))} d",
         "count": number(value),
     }

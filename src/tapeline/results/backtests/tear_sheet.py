@@ -64,7 +64,7 @@ def facts(
                 "round_trips": f"{one.round_trips:,}",
                 "win_rate": written(one.win_rate, "percent", ""),
                 "profit": written(one.profit, "money", unit),
-                "sign": figures.tone(written(one.profit, "money", "")),
+                "sign": figures.tone(written(one.profit, "money", unit)),
             }
             for one in report.trips.symbols[:MOST_SYMBOLS]
         ],

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tapeline import figures
 from tapeline.results.backtests.tear_sheet import written
 from tapeline.sharing.exhibits.answers import SharedBenchmark
 from tapeline.sharing.pages import chart
@@ -55,4 +56,4 @@ def _names(symbols: list[str]) -> str:
 
 
 def _last(items: list[Point]) -> str:
-    return f"{items[-1].value or 0.0:,.2f}"
+    return figures.hundredths(items[-1].value or 0.0)

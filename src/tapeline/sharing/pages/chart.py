@@ -57,11 +57,12 @@ class Drawing(NamedTuple):
     last: str
 
 
-class _Values(NamedTuple):
+class Values(NamedTuple):
     """How values of a curve are written."""
 
     unit: Unit
     kind: Kind
+    currency: str | None = None
 
     @property
     def scale(self) -> float:
@@ -73,10 +74,14 @@ class _Values(NamedTuple):
         return value_texts(scaled, percent=self.unit == "percent")
 
     def precise(self, value: float) -> str:
-        """To the cent, or to a hundredth of a percent."""
+        """To the digits of the currency, or to a hundredth of a percent."""
         if self.unit == "percent":
-            return f"{figures.money(value / self.scale * HUNDRED, None)} %"
-        return figures.money(value, None)
+            return f"{figures.hundredths(value / self.scale * HUNDRED)} %"
+        return (
+            figures.amount(value, self.currency)
+            if self.unit == "money"
+            else figures.hundredths(value)
+        )
 
 
 def draw(
@@ -88,6 +93,7 @@ def draw(
     marks: Sequence[SharedMark] = (),
     arrows: Sequence[Arrow] = (),
     beside: Sequence[Point] = (),
+    currency: str | None = None,
 ) -> Drawing | None:
     """`beside`: another series, to compare with. None if it cannot be drawn: fewer than two values,
     or values that no axis can hold."""
@@ -98,7 +104,7 @@ def draw(
     other = Curve.of(((one.time, one.value) for one in beside), baseline)
     if other is not None:
         curve = curve.beside(other)
-    values = _Values(unit, kind)
+    values = Values(unit, kind, currency)
     last = values.precise(curve.points[-1][1])
     texts = [last, *values.texts(curve.ticks)]
     layout = LAYOUT._replace(right=max(LEAST_AXIS, LETTER * max(map(len, texts)) + 14))
@@ -131,7 +137,7 @@ def draw(
 def _parts(
     plot: Plot,
     curve: Curve,
-    values: _Values,
+    values: Values,
     shade: str,
     marks: Sequence[SharedMark],
     arrows: Sequence[Arrow],
@@ -219,7 +225,7 @@ def _arrows(plot: Plot, points: list[tuple[float, float]], arrows: Iterable[Arro
     return "".join(parts)
 
 
-def _last_value(plot: Plot, last: tuple[float, float], values: _Values) -> str:
+def _last_value(plot: Plot, last: tuple[float, float], values: Values) -> str:
     """A dot on the line, and the value on the axis."""
     y, left, wide = plot.y(last[1]), plot.right + 2, plot.layout.right - 2
     return (

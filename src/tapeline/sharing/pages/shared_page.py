@@ -48,9 +48,14 @@ def facts(exhibit: Exhibit) -> dict[str, Any]:
         kind="curve",
         marks=marks,
         arrows=arrows.items,
+        currency=head.currency,
     )
     drawdown = chart.draw(
-        found.drawdown.items, found.drawdown.unit, title="Drawdown over time", kind="drawdown"
+        found.drawdown.items,
+        found.drawdown.unit,
+        title="Drawdown over time",
+        kind="drawdown",
+        currency=head.currency,
     )
     return {
         "head": head,
@@ -81,6 +86,20 @@ def facts(exhibit: Exhibit) -> dict[str, Any]:
     }
 
 
+class _Amounts:
+    """Each with its own currency where there are several. Where there is one, its name is not
+    repeated, but it says how many digits matter."""
+
+    def __init__(self, head: SharedHead) -> None:
+        self._only, self._named = head.currency, head.other_currencies > 0
+
+    def money(self, value: float | None, own: str | None) -> str:
+        return figures.money(value, own) if self._named else figures.amount(value, self._only)
+
+    def gain(self, value: float | None, own: str | None) -> str:
+        return figures.gain(value, own) if self._named else figures.signed_amount(value, self._only)
+
+
 def hidden(exhibit: Exhibit) -> list[str]:
     """What the owner chose not to show, in words."""
     choices = exhibit.choices
@@ -94,12 +113,12 @@ def hidden(exhibit: Exhibit) -> list[str]:
 
 
 def _tables(found: Exported) -> dict[str, Any]:
-    named = found.shared.other_currencies > 0
-    trades = [_trade(one, named=named) for one in found.trades.items]
+    amounts = _Amounts(found.shared)
+    trades = [_trade(one, amounts) for one in found.trades.items]
     positions = _positions(found)
-    trips = [_trip(one) for one in found.round_trips.items] if found.round_trips else []
-    logs = found.logs.items if found.logs else []
     unit = found.shared.currency or ""
+    trips = [_trip(one, amounts) for one in found.round_trips.items] if found.round_trips else []
+    logs = found.logs.items if found.logs else []
     metrics = [
         (one.display_name, written(one.value, one.type, unit), one.explanation)
         for one in found.metrics.computed.values()
@@ -186,11 +205,11 @@ def _summary(found: Exported, drawn: chart.Drawing | None) -> str:
     values = [one.value for one in known if one.value is not None]
     first, last = moment(known[0].time), moment(known[-1].time)
     days = f"from {first.day} to {last.day}, " if first and last else ""
-    unit = " %" if found.curve.unit == "percent" else ""
+    written = chart.Values(found.curve.unit, "curve", found.shared.currency).precise
     return (
-        f"{len(values):,} values {days}beginning at {values[0]:,.2f}{unit} and ending at"
-        f" {values[-1]:,.2f}{unit}; the lowest is {min(values):,.2f}{unit}, the highest"
-        f" {max(values):,.2f}{unit}."
+        f"{len(values):,} values {days}beginning at {written(values[0])} and ending at"
+        f" {written(values[-1])}; the lowest is {written(min(values))}, the highest"
+        f" {written(max(values))}."
     )
 
 
@@ -234,31 +253,29 @@ def _positions(found: Exported) -> list[dict[str, Any]]:
         return []
     some = found.positions.items
     knows = any(one.value is not None for one in some)
-    named = found.shared.other_currencies > 0
-    return [_position(one, named=named) for one in some if not knows or one.size or one.value]
+    amounts = _Amounts(found.shared)
+    return [_position(one, amounts) for one in some if not knows or one.size or one.value]
 
 
-def _position(one: SharedPosition, *, named: bool) -> dict[str, Any]:
-    """`named`: with the currency of each amount, because there are several."""
-    currency = one.currency if named else None
+def _position(one: SharedPosition, amounts: _Amounts) -> dict[str, Any]:
     gains = {
-        "unrealized": figures.gain(one.unrealized, currency),
-        "realized": figures.gain(one.realized, currency),
+        "unrealized": amounts.gain(one.unrealized, one.currency),
+        "realized": amounts.gain(one.realized, one.currency),
     }
     return {
         "symbol": one.symbol or "",
         "size": figures.quantity(one.size),
         "average_price": figures.price(one.average_price),
         "last_price": figures.price(one.last_price),
-        "value": figures.money(one.value, currency),
+        "value": amounts.money(one.value, one.currency),
         **gains,
         "fills": f"{one.fills:,}",
         "signs": {name: figures.tone(text) for name, text in gains.items()},
     }
 
 
-def _trade(one: SharedTrade, *, named: bool) -> dict[str, Any]:
-    profit = figures.gain(one.profit, one.currency if named else None)
+def _trade(one: SharedTrade, amounts: _Amounts) -> dict[str, Any]:
+    profit = amounts.gain(one.profit, one.currency)
     return {
         "time": moment(one.time),
         "symbol": one.symbol or "",
@@ -290,8 +307,8 @@ def _note(one: SharedTrade) -> str:
     return "assumed" if one.assumed else ""
 
 
-def _trip(one: SharedTrip) -> dict[str, Any]:
-    profit = figures.gain(one.profit, None)
+def _trip(one: SharedTrip, amounts: _Amounts) -> dict[str, Any]:
+    profit = amounts.gain(one.profit, None)
     percent = "" if one.profit_percent is None else _percent(one.profit_percent, 2)
     return {
         "symbol": one.symbol or "",

@@ -18,6 +18,7 @@ class Chart(msgspec.Struct, frozen=True):
     moment: float
     """When it happened."""
     limit: float | None = None
+    currency: str | None = None
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):

@@ -27,8 +27,9 @@ def drawn(chart: Chart) -> bytes | None:
         title = title[: LONGEST_TITLE - 1].rstrip() + "…"
     pen.text((20, 18), title, INK, 20)
     last = chart.points[-1][1]
-    pen.text((FRAME.right + 8, place.y(last) - 8), figures.money(last, None), INK, 14)
+    pen.text((FRAME.right + 8, place.y(last) - 8), figures.amount(last, chart.currency), INK, 14)
     for value in {place.low, place.high} - {last}:
         if abs(place.y(value) - place.y(last)) > 18:
-            pen.text((FRAME.right + 8, place.y(value) - 8), figures.money(value, None), SOFT, 12)
+            text = figures.amount(value, chart.currency)
+            pen.text((FRAME.right + 8, place.y(value) - 8), text, SOFT, 12)
     return pen.png()

@@ -31,5 +31,8 @@ def of(connection: Connection, said: Message) -> Chart | None:
         currency=None,
     )
     points = [(one.time, one.value) for one in found.series if one.value is not None]
+    if not points:
+        return None
     money = f" in {found.series_currency}" if found.series_currency else ""
-    return Chart(f"{about.model}: profit and loss{money}", points, at) if points else None
+    title = f"{about.model}: profit and loss{money}"
+    return Chart(title, points, at, currency=found.series_currency)

@@ -4,7 +4,7 @@ import { memo, useEffect, useMemo, useRef, useState, useSyncExternalStore } from
 import * as ask from "~/api/queries";
 import type { Order } from "~/api/types";
 import { changeOf, latenessOf } from "~/features/changes/words";
-import { money, price } from "~/format/numbers";
+import { price } from "~/format/numbers";
 import { Refresher, topicsOf } from "~/live/refresh";
 import { useModelStream } from "~/live/use-live";
 import { Button } from "~/ui/button";
@@ -16,7 +16,7 @@ import { OrderDetail } from "./order-detail";
 import "./order-list.css";
 import { OrderStore } from "./order-store";
 import { Realized } from "./realized";
-import { filledValue, kindOf, sizeOf } from "./sizes";
+import { feeOf, kindOf, sizeOf, worthOf } from "./sizes";
 import { statusWords } from "./status";
 
 /** The height of an order on a wide screen; elsewhere it is stacked, and as high as its text. */
@@ -260,10 +260,10 @@ const Row = memo(function Row({
         {order.fill?.estimated && <span className="text-warn">{"\u00a0~"}</span>}
       </span>
       <span role="cell" className="order-value num">
-        {money(filledValue(order), null)}
+        {worthOf(order)}
       </span>
       <span role="cell" className="order-fee num" title={feeNote(order)}>
-        {money(order.fill?.fee, null)}
+        {feeOf(order)}
       </span>
       <Realized fill={order.fill} />
       <span role="cell" className="order-status text-soft">

@@ -1,6 +1,6 @@
 /** What an order's cells say: its size, its kind and its value. */
 import type { Order } from "~/api/types";
-import { price, quantity } from "~/format/numbers";
+import { amount, price, quantity } from "~/format/numbers";
 
 /** What was filled, and what was ordered where that is more or less. */
 export function sizeOf({ size, fill }: Pick<Order, "size" | "fill">): string {
@@ -15,8 +15,19 @@ export function kindOf({ type, active }: Pick<Order, "type" | "active">): string
   return active === null ? kind : `${kind} at ${price(active)}`;
 }
 
-/** What was filled times its price, for contracts times their multiplier; null if that is unknown. */
-export function filledValue(order: Pick<Order, "fill"> & { multiplier?: unknown }): number | null {
+/** Of what was filled: its price times its size, for contracts times their multiplier. */
+export function worthOf(order: Filled): string {
+  return amount(filledValue(order), order.fill?.currency);
+}
+
+export function feeOf({ fill }: Filled): string {
+  return amount(fill?.fee, fill?.currency);
+}
+
+type Filled = Pick<Order, "fill"> & { multiplier?: unknown };
+
+/** Null if it is unknown. */
+function filledValue(order: Filled): number | null {
   const { fill } = order;
   if (!fill || fill.price === null || fill.size === null) return null;
   const multiplier = order.multiplier === undefined ? 1 : Number(order.multiplier);
