@@ -70,6 +70,29 @@ describe("figures", () => {
   });
 });
 
+describe("numbers with little room", () => {
+  it("are not written as nothing", () => {
+    expect([0, 0.00003412, -0.8, 0.126, 12.34, 950].map((one) => compact(one))).toEqual([
+      "0",
+      "0.000034",
+      "\u22120.8",
+      "0.13",
+      "12.3",
+      "950",
+    ]);
+  });
+  it.each([
+    [[-0.8, -0.75, 0], 0.05, ["\u22120.8", "\u22120.75", "0"]],
+    [[0.00002, 0.00004], 0.00002, ["0.00002", "0.00004"]],
+    [[1_200, 1_250, 1_300], 50, ["1.2K", "1.25K", "1.3K"]],
+    [[-2_000, 500, 1_500], 500, ["\u22122K", "500", "1.5K"]],
+    [[1_000_000, 1_000_100], 100, ["1M", "1.0001M"]],
+    [[0.2, 0.3], 0.3 - 0.2, ["0.2", "0.3"]],
+  ])("are told apart: %j every %s", (values, step, texts) => {
+    expect(values.map((one) => compact(one, step))).toEqual(texts);
+  });
+});
+
 describe("numbers on every page", () => {
   const writers = {
     quantity,

@@ -120,10 +120,27 @@ export function cores(value: Figure): string {
   return `${plain(value < 10 ? 2 : 0, value < 10 ? 2 : 0).format(value)} cores`;
 }
 
-export function compact(value: number): string {
+/** Where there is little room: below 1 two digits that count. Of values that are a `step` apart, as
+ * many as tell them apart. */
+export function compact(value: number, step?: number): string {
+  const precision =
+    step !== undefined
+      ? { maximumFractionDigits: decimalsOfStep(value, step) }
+      : Math.abs(value) < 1
+        ? { maximumSignificantDigits: 2 }
+        : { maximumFractionDigits: 1 };
   return typographic(
-    new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 }).format(value),
+    new Intl.NumberFormat("en", { notation: "compact", ...precision }).format(value),
   );
+}
+
+/** In thousands, millions and so on where the value is written so. */
+function decimalsOfStep(value: number, step: number): number {
+  if (!(step > 0)) return 1;
+  const thousands = Math.floor(Math.log10(Math.max(1, Math.abs(value))) / 3);
+  const unit = 1000 ** Math.min(4, thousands);
+  const place = Math.floor(Math.log10(step / unit) + 1e-9);
+  return Math.min(MOST_DECIMALS, Math.max(1, -place));
 }
 
 /** The direction of a value after rounding, so that "0.00" is neither a gain nor a loss. */

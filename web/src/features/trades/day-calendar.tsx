@@ -94,16 +94,22 @@ function DayCell({
       style={group ? { backgroundColor: ground(group.profit, full) } : undefined}
     >
       <span className={`block ${group ? "" : "text-soft"}`}>{number}</span>
-      {group && <span className="block text-right tracking-tight">{short(group.profit)}</span>}
+      {group && (
+        <span className="block text-right tracking-tight break-all">
+          {short(group.profit, currency)}
+        </span>
+      )}
       {title && <span className="sr-only">: {title}</span>}
     </td>
   );
 }
 
 /** Room for a few digits only: the rest is in the title and the sum. */
-function short(profit: number | null): string {
+function short(profit: number | null, currency: string | null): string {
   if (profit === null) return "–";
-  const sign = { up: "+", down: "\u2212", flat: "" }[direction(profit, null)];
+  const way = direction(profit, currency);
+  if (way === "flat") return "0";
+  const sign = way === "up" ? "+" : "\u2212";
   const size = Math.abs(profit);
   return `${sign}${size >= 100 && size < 1_000 ? Math.round(size) : compact(size)}`;
 }

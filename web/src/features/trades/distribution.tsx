@@ -20,6 +20,7 @@ export function Distribution({
   currency: string | null;
 }) {
   if (bins.length === 0) return null;
+  const step = Math.min(...bins.map(({ low, high }) => high - low));
   const bars = barsOf(bins.map((one) => one.round_trips));
   return (
     <Panel
@@ -43,7 +44,7 @@ export function Distribution({
                 scope="row"
                 className="w-px py-0.5 pr-3 pl-4 text-right font-normal whitespace-nowrap text-soft"
               >
-                {compact(one.low)} to {compact(one.high)}
+                {compact(one.low, step)} to {compact(one.high, step)}
               </th>
               <td className="py-0.5 pr-4">
                 <span className="flex items-center gap-2">
