@@ -24,7 +24,8 @@ export interface Pane {
   /** Its share of the height. */
   weight: number;
   curves: readonly Curve[];
-  /** A value as its legend, its tag and the pointer say it. Ticks are written by the axis. */
+  /** A value as its legend, its tag and the pointer say it, with the digits of its currency but without
+   * its name. Ticks are written by the axis. */
   format: (value: number) => string;
   /** With every digit and its unit, where a table has room for them. */
   exact?: (value: number) => string;

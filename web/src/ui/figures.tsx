@@ -1,21 +1,24 @@
 /** Gains and losses, buys and sells, and how much is taken. Colour only repeats what is said. */
-import { direction, type Figure, gain } from "~/format/numbers";
+import { direction, type Figure, gain, signedAmount } from "~/format/numbers";
 
 const COLOURS = { up: "text-up", down: "text-down", flat: "text-ink" } as const;
 
+/** `named={false}` leaves out the name of the currency, where it is said once for all. */
 export function Gain({
   value,
   currency,
+  named = true,
   className = "",
 }: {
   value: Figure;
-  currency?: string | null;
+  currency: string | null | undefined;
+  named?: boolean;
   className?: string;
 }) {
   const way = direction(value, currency);
   return (
     <span className={`num whitespace-nowrap ${COLOURS[way]} ${className}`}>
-      {gain(value, currency)}
+      {named ? gain(value, currency) : signedAmount(value, currency)}
     </span>
   );
 }

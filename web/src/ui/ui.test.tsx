@@ -54,6 +54,8 @@ describe("a gain", () => {
   it("says by its sign what its colour says", () => {
     render(<Gain value={-3} currency="USD" />);
     expect(screen.getByText(/\u22123\.00/)).toHaveClass("text-down");
+    render(<Gain value={0.00004} currency="BTC" named={false} />);
+    expect(screen.getByText("+0.00004")).toHaveClass("text-up");
   });
 });
 

@@ -13,7 +13,7 @@ import { period } from "~/features/backtests/period";
 import { nameOf } from "~/features/backtests/progress";
 import * as backtests from "~/features/backtests/queries";
 import { byName } from "~/format/names";
-import { gain, percent } from "~/format/numbers";
+import { gain, percent, signedAmount } from "~/format/numbers";
 import { lasting, stamp } from "~/format/times";
 import { useView } from "~/ui/address";
 import { Failed, Notice, Panel, Skeleton } from "~/ui/panel";
@@ -178,7 +178,7 @@ function panesOf(laid: Laid, name: string, isReturn: boolean, currency: string |
       id: "laid",
       weight: 1,
       ...(isReturn ? { scale: "percent" as const } : {}),
-      format: isReturn ? percent : (value) => gain(value, null),
+      format: isReturn ? percent : (value) => signedAmount(value, currency),
       exact: isReturn ? percent : (value) => gain(value, currency),
       curves: [
         { id: "live", label: "Live", colour: "accent", kind: "line", points: laid.live },

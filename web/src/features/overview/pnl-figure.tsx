@@ -6,7 +6,7 @@ import type { OrderMark } from "~/api/types";
 import { ChartFigure } from "~/charts/figure/chart-figure";
 import { type Pane, seenOf, type View, wanted } from "~/charts/panes";
 import { useLimits } from "~/features/watching/limit-panes";
-import { gain } from "~/format/numbers";
+import { gain, signedAmount } from "~/format/numbers";
 import { Failed } from "~/ui/panel";
 import { joined, spanned, summary } from "./pnl-curve";
 
@@ -60,7 +60,7 @@ export function PnlFigure({
       {
         id: "pnl",
         weight: 1,
-        format: (value) => gain(value, null),
+        format: (value) => signedAmount(value, currency),
         exact: (value) => gain(value, currency),
         curves: [{ id: "pnl", label: "Profit and loss", colour: "up", kind: "gain", points }],
         levels: profit,

@@ -31,4 +31,9 @@ describe("the curve of a portfolio", () => {
     expect(panesOf(ruined, "return").map(({ id }) => id)).toEqual(["value"]);
     expect(panesOf(found, "return").map(({ id }) => id)).toEqual(["return", "drawdown"]);
   });
+  it("has the digits of its currency on its tag", () => {
+    const tag = (currency: string) =>
+      panesOf({ ...found, currency }, "value")[0]?.format(0.0599123);
+    expect([tag("BTC"), tag("USD")]).toEqual(["0.0599123", "0.06"]);
+  });
 });

@@ -3,7 +3,7 @@ import type { Portfolio } from "~/api/types";
 import { drawdownPane, type Pane, type PanePoint, seenOf, type View } from "~/charts/panes";
 import { signedPercent } from "~/features/backtests/metrics";
 import type { Limits } from "~/features/watching/limits";
-import { money, percent } from "~/format/numbers";
+import { amount, money, percent } from "~/format/numbers";
 import { utc } from "~/format/times";
 
 export type Shape = "value" | "return";
@@ -35,7 +35,7 @@ export function panesOf(
     : {
         id: "value",
         weight: 3,
-        format: (value) => money(value, null),
+        format: (value) => amount(value, found.currency),
         exact: (value) => money(value, found.currency),
         curves: [
           {

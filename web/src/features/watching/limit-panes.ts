@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { drawdownPane, type Level, type Pane } from "~/charts/panes";
-import { money } from "~/format/numbers";
+import { amount, money } from "~/format/numbers";
 import { limitsOf } from "./limits";
 import { accountCurves, rules } from "./queries";
 
@@ -23,7 +23,7 @@ export function useLimits(
       below.push({
         id: "account",
         weight: 0.5,
-        format: (value) => money(value, null),
+        format: (value) => amount(value, data.currency),
         exact: (value) => money(value, data.currency),
         curves: [
           {

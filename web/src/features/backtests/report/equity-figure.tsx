@@ -13,7 +13,7 @@ import {
 } from "~/charts/panes";
 import * as ask from "~/features/backtests/queries";
 import type { Backtest } from "~/features/backtests/types";
-import { integer, money, ratio } from "~/format/numbers";
+import { amount, integer, money, ratio } from "~/format/numbers";
 import { useView } from "~/ui/address";
 import { Failed, Panel, Skeleton } from "~/ui/panel";
 import { drawdownInWords, equityInWords } from "./curve-words";
@@ -74,7 +74,7 @@ export function EquityFigure({ model, backtest }: { model: string; backtest: Bac
       {
         id: "equity",
         weight: 3,
-        format: (value) => money(value, null),
+        format: (value) => amount(value, currency),
         curves: [
           {
             id: "equity",
@@ -108,6 +108,7 @@ export function EquityFigure({ model, backtest }: { model: string; backtest: Bac
     return found;
   }, [
     whole,
+    currency,
     drawdown.data,
     names,
     left,

@@ -78,7 +78,9 @@ export function RoundTrips({
       ) : (
         <>
           <Summary summary={summary} currency={currency} />
-          {trips.length > 0 && <Rows trips={trips} count={summary.count} more={more} />}
+          {trips.length > 0 && (
+            <Rows trips={trips} count={summary.count} currency={currency} more={more} />
+          )}
         </>
       )}
     </Panel>
@@ -123,7 +125,17 @@ function Summary({ summary, currency }: { summary: ask.TripSummary; currency: st
   );
 }
 
-function Rows({ trips, count, more }: { trips: ask.RoundTrip[]; count: number; more: () => void }) {
+function Rows({
+  trips,
+  count,
+  currency,
+  more,
+}: {
+  trips: ask.RoundTrip[];
+  count: number;
+  currency: string | null;
+  more: () => void;
+}) {
   const place = useRef<HTMLDivElement>(null);
   const show = useTripInChart();
   const { list: rows } = useMeasuredRows(place, trips, indexOf, ASSUMED);
@@ -161,6 +173,7 @@ function Rows({ trips, count, more }: { trips: ask.RoundTrip[]; count: number; m
                   trip={trip}
                   at={index}
                   top={start}
+                  currency={currency}
                   measure={rows.measureElement}
                   show={show}
                 />
@@ -177,6 +190,7 @@ function Row({
   trip,
   at,
   top,
+  currency,
   measure,
   show,
 }: {
@@ -184,6 +198,7 @@ function Row({
   trip: ask.RoundTrip;
   at: number;
   top: number;
+  currency: string | null;
   measure: Measure;
 }) {
   const row = useMeasured(measure, at, trip);
@@ -206,7 +221,7 @@ function Row({
     ["Entry", price(trip.entry_price)],
     ["Exit", price(trip.exit_price)],
     ["Held", days((trip.exit_time - trip.entry_time) / 86_400)],
-    ["Profit", <Gain key="profit" value={trip.profit} />],
+    ["Profit", <Gain key="profit" value={trip.profit} currency={currency} named={false} />],
     ["Return", trip.profit_percent === null ? "–" : signedPercent(trip.profit_percent)],
   ];
   return (
