@@ -181,3 +181,23 @@ def test_a_launch_with_folders_that_no_backup_holds_has_used_too_much(
     assert tree.disk_bytes([str(place)], [], 10**12) < 10**12
     nest(place / "work", name, levels)
     assert tree.disk_bytes([str(place)], [], 10**12) > 10**12
+
+
+@ROOT
+@pytest.mark.parametrize("mode", [0o000, 0o400, 0o100])
+def test_a_folder_that_a_model_may_not_read_counts_too(place: Path, mode: int) -> None:
+    with as_operator():  # models are the server's own user then
+        for folder in (place / "state", place / "state" / "below"):
+            folder.mkdir()
+            (folder / "file").write_bytes(bytes(1_000_000))
+        for folder in (place / "state" / "below", place / "state"):
+            folder.chmod(mode)
+        assert tree.disk_bytes([str(place / "state")], [], 10**12) > 2_000_000
+
+
+@ROOT
+def test_a_folder_that_nobody_can_look_into_counts_as_too_much(place: Path) -> None:
+    (place / "state" / "below").mkdir(parents=True)
+    (place / "state" / "below").chmod(0o700)
+    with as_operator():  # and that folder is root's
+        assert tree.disk_bytes([str(place / "state")], [], 10**12) > 10**12

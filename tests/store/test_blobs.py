@@ -13,6 +13,7 @@ import pytest
 from tapeline.errors import CannotStart, StoreUnavailable
 from tapeline.store.blobs import FRESH, Blobs
 from tests import needs
+from tests.store.disk import small_disk
 
 
 @pytest.fixture(params=["folder", "file URL", "library"])
@@ -162,3 +163,17 @@ def test_a_read_only_disk_is_an_outage_and_not_a_bug(tmp_path: Path) -> None:
         check=True,
     )
     assert done.stdout.startswith("The disk of the server is read-only. Nothing was stored")
+
+
+@needs.root("needs root, for a disk of its own")
+def test_the_last_of_a_disk_is_for_events(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", megabytes=20) as disk:
+        blobs = Blobs(disk.path / "blobs")
+        _, large = source(tmp_path, bytes(15_000_000))
+        blobs.put("large", large)
+        _, file = source(tmp_path, bytes(5_000_000))
+        with pytest.raises(StoreUnavailable, match="almost full"):
+            blobs.put("more", file)
+        assert names(disk.path / "blobs") == ["large"]
+        blobs.delete("large")
+        blobs.put("more", file)

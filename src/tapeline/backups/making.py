@@ -27,7 +27,10 @@ from tapeline.store.backends.database import open_database
 # Everything else in a data directory is rebuilt when it is missing.
 KEPT = ("keys", "host", "state")
 FILE = "tapeline.db"
-LEFT_OUT = "Not in the backup, because their paths are too long or they may not be read: {counts}."
+LEFT_OUT = (
+    "Not in the backup, because their paths are too long, they may not be read, or they are second"
+    " names of other users' files: {counts}."
+)
 COPY = "It is a backup of {data}. Its models must not run next to the original."
 
 

@@ -31,6 +31,10 @@ READ_AHEAD = 4 << 20  # bytes: each request to object storage takes tens of mill
 GRACE = 24 * 3600.0
 FRESH = GRACE / 2
 DRAFT = ".draft-"
+RESERVE, RESERVED_PART = 1_000_000_000, 20
+"""Bytes, or a twentieth of a small disk, that no archive takes: they are for events and journals,
+whatever quotas the tenants have together."""
+ALMOST_FULL = "The disk of the server is almost full, and what is left is kept for events."
 # Tenants read it, so it names no path; the operator may have given each server a folder of its own.
 NOT_HERE = (
     "The archive of this version is not on this server. Its operator can help: all servers of a"
@@ -79,6 +83,7 @@ class Blobs:
             if age < FRESH:
                 return
         if self._folder is not None:
+            _require_room(self._folder, file.stat().st_size)
             _place(file, self._folder / name)
         else:
             _try(lambda: obstore.put(self._store, name, file))
@@ -196,6 +201,13 @@ def _not_here(reason: object) -> FileNotFoundError:
 
 def _is_old(known: Any, now: float) -> bool:
     return bool(now - known["last_modified"].timestamp() > GRACE)
+
+
+def _require_room(folder: Path, size: int) -> None:
+    disk = shutil.disk_usage(folder)
+    if disk.free - size < min(RESERVE, disk.total // RESERVED_PART):
+        log.error("archive_refused", free=disk.free, size=size)
+        raise StoreUnavailable.because(ALMOST_FULL)
 
 
 def _place(file: Path, target: Path) -> None:

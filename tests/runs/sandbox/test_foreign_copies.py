@@ -12,6 +12,7 @@ from tapeline import deep_folders
 from tapeline.runs.sandbox import foreign_copies
 from tests import needs
 from tests.deep_trees import KINDS, as_operator, nest
+from tests.store.disk import small_disk
 
 ROOT = needs.root("only root reads what others may not")
 MODEL = 1_900_000_001
@@ -70,7 +71,8 @@ def test_a_device_and_a_second_name_of_anothers_file_stay_behind(
     os.mknod(state / "disk", 0o60666, os.makedev(1, 0))
     (state / "own").write_text("mine")
     os.chown(state / "own", MODEL, MODEL)
-    made = copied(state)
+    made = tmp_path / "copy"
+    assert foreign_copies.copy(state, made) == {"linked": 1}
     assert [one.name for one in made.iterdir()] == ["own"]
     assert (made / "own").stat().st_uid == made.stat().st_uid == MODEL
 
@@ -90,6 +92,17 @@ def test_a_copy_takes_no_more_room_than_the_original(state: Path) -> None:
         assert file.read(4) == b"data"
     assert (made / "sparse").stat().st_blocks < 10_000
     assert (made / "name-7").stat().st_nlink == 51
+
+
+@ROOT
+def test_a_disk_that_takes_only_a_part_of_a_file_fails_the_copy(
+    state: Path, tmp_path: Path
+) -> None:
+    (state / "large").write_bytes(os.urandom(1_040_000))  # read in one piece
+    with small_disk(tmp_path / "disk", megabytes=1) as disk:
+        (disk.path / "filler").write_bytes(bytes(500_000))
+        with pytest.raises(OSError, match="No space left"):
+            foreign_copies.copy(state, disk.path / "copy")
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -124,8 +124,10 @@ class LocalEngine:
         return {run.id: self.host for run in able}
 
     def prepare(self, job: Job, progress: Progress | None) -> Prepared:
-        run_id, wanted = job.run.id, self._wanted_by(job)
-        with _told_as_install_problems():
+        run_id = job.run.id
+        # An installation reads the model's folder, so it stays meanwhile.
+        with _told_as_install_problems(), self._unpacked.model(job.version.archive) as model:
+            wanted = self._wanted_by(job, model)
             environment = (
                 self._environments.find(wanted)
                 if progress is None
@@ -138,22 +140,20 @@ class LocalEngine:
         self._prepared[run_id] = environment
         return Prepared(environment.lock, self._confinement)
 
-    def _wanted_by(self, job: Job) -> Wanted:
+    def _wanted_by(self, job: Job, model: Path) -> Wanted:
         version, run = job.version, job.run
         interpreter = self.interpreters.get(run.python_version)
         if interpreter is None:
             raise CannotInstall(f"Python {run.python_version} is no longer on this host.")
-        with _told_as_install_problems():
-            model = self._unpacked.model(version.archive)
-            named = version.manifest.requirements
-            return self._environments.wanted(
-                interpreter,
-                model / version.manifest.working_directory / named if named else None,
-                model,
-                version.lock,
-                archive=version.archive,
-                project=job.project_id,
-            )
+        named = version.manifest.requirements
+        return self._environments.wanted(
+            interpreter,
+            model / version.manifest.working_directory / named if named else None,
+            model,
+            version.lock,
+            archive=version.archive,
+            project=job.project_id,
+        )
 
     def start(self, job: Job, given: LaunchSecrets) -> None:
         run = job.run
@@ -319,7 +319,8 @@ class LocalEngine:
         places = Places(folder, state)
         for old in (places.work, places.out):
             foreign_files.remove(old)
-        unpacking.copy(self._unpacked.model(job.version.archive), places.work, uid)
+        with self._unpacked.model(job.version.archive) as model:
+            unpacking.copy(model, places.work, uid)
         unpacking.writable(places.out, uid)
         return places
 

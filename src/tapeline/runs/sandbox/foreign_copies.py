@@ -28,11 +28,11 @@ Parts = tuple[str, ...]
 
 
 def copy(source: Path, target: Path, longest: int = LONGEST_PATH) -> dict[str, int]:
-    """Copy a folder with its files and links while it exists. Pipes, sockets, devices, and hard
-    links to files of other users, are left out.
+    """Copy a folder with its files and links while it exists. Pipes, sockets and devices are left
+    out.
 
-    Return how many folders with longer paths, and how many files and folders that we may not read,
-    are not in the copy, by the name at the top.
+    Return how many folders with longer paths, files and folders that we may not read, and hard
+    links to files of other users are not in the copy, by the name at the top.
     """
     with ExitStack() as open_ones:
         target.mkdir(mode=0o700, exist_ok=True)  # inside, every name must be new
@@ -134,7 +134,10 @@ class _Copying:
         with ExitStack() as open_ones:  # it may be a folder by now, which makes no file object
             open_ones.callback(os.close, file)
             status = os.fstat(file)
-            if not stat.S_ISREG(status.st_mode) or _is_anothers(status, owner):
+            if not stat.S_ISREG(status.st_mode):
+                return
+            if _is_anothers(status, owner):
+                self.left_out[(*parts, name)[0]] += 1
                 return
             known = self._copied.get((status.st_dev, status.st_ino))
             if known is not None:
@@ -202,8 +205,7 @@ def _copy_content(file: int, out: int, size: int) -> None:
             data = os.pread(file, min(CHUNK, stop - place), place)
             if not data:
                 break
-            os.pwrite(out, data, place)
-            place += len(data)
+            place += os.pwrite(out, data, place)  # a disk that gets full takes only a part
         else:
             continue
         break

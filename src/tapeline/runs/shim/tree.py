@@ -149,7 +149,8 @@ def resident_bytes(pids: list[int]) -> int:
 def disk_bytes(folders: list[str], pids: list[int], most: int) -> int:
     """The disk use of the folders, and of deleted files that are still open.
 
-    Stops counting beyond `most`. Folders nested too deeply count as too much.
+    Stops counting beyond `most`. Folders that are nested too deeply, or cannot be read whatever we
+    do, count as too much.
     """
     total = 0
     waiting = [(folder, len(os.fsencode(folder)) + 1 + LONGEST_PATH) for folder in folders]
@@ -158,15 +159,43 @@ def disk_bytes(folders: list[str], pids: list[int], most: int) -> int:
         if len(os.fsencode(folder)) > longest:
             return most + 1
         try:
-            with os.scandir(folder) as entries:
-                for entry in entries:
-                    total += PER_ENTRY + entry.stat(follow_symlinks=False).st_blocks * 512
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting.append((entry.path, longest))
+            size, folders_below = _measured(folder)
         except OSError as error:
-            if error.errno == errno.ENAMETOOLONG:
+            if error.errno in {errno.ENAMETOOLONG, errno.EACCES, errno.EPERM}:
                 return most + 1
+            continue  # gone by now
+        total += size
+        waiting.extend((below, longest) for below in folders_below)
     return total + sum(_nameless(_opened(pids), _devices(folders)).values())
+
+
+def _measured(folder: str) -> tuple[int, list[str]]:
+    """The disk use of what is in a folder, and its subfolders."""
+    try:
+        return _listed(folder)
+    except PermissionError:  # without root, a model is our own user, and may forbid us to read
+        _allow_reading(folder)
+        return _listed(folder)
+
+
+def _listed(folder: str) -> tuple[int, list[str]]:
+    size, folders = 0, []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            with suppress(FileNotFoundError):  # removed since; the others count
+                size += PER_ENTRY + entry.stat(follow_symlinks=False).st_blocks * 512
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+    return size, folders
+
+
+def _allow_reading(folder: str) -> None:
+    """By way of /proc: that is the folder itself, whatever has its name by now."""
+    seen = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        os.chmod(f"/proc/self/fd/{seen}", 0o700)
+    finally:
+        os.close(seen)
 
 
 def mapped_bytes(folders: list[str], pids: list[int], stopped: list[int]) -> int:
