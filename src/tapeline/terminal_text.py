@@ -3,6 +3,7 @@ other control sequences left out. `web/src/format/terminal.ts` does the same in 
 of examples holds the two together."""
 
 import re
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 # In the order of the codes; the bits of an index are red, green and blue.
@@ -12,6 +13,8 @@ _COMMANDS = r"\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]?"
 _OTHERS = r"[\x00-\x08\x0b-\x1f\x7f-\x9f]|\n"
 _PIECE = re.compile(rf"{_CODES}|{_COMMANDS}|{_OTHERS}|[^\x00-\x08\n-\x1f\x7f-\x9f]+")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_COLOUR = re.compile(r"\x1b\[[0-9;:]*m")
+_END = re.compile(r"\r?\n\Z")
 
 
 class Span(NamedTuple):
@@ -42,23 +45,36 @@ _CHANGES: dict[int, dict[str, Any]] = {
 
 
 def lines(text: str) -> list[list[Span]]:
-    ended = re.sub(r"\r?\n\Z", "", text)
+    ended = _END.sub("", text)
     if not _CONTROL.search(ended):
         return [[Span(line, "")] if line else [] for line in ended.split("\n")]
-    screen = _Screen()
-    for found in _PIECE.finditer(ended):
-        screen.take(found[0], found[1] or "", found[2])
-    return [_joined(line) for line in screen.lines]
+    return [_joined(line) for line in _drawn(ended, _Screen())]
 
 
 def plain(text: str) -> str:
-    """Without colours; lines are kept."""
-    return "\n".join("".join(span.text for span in line) for line in lines(text))
+    """Without colours; lines are kept. It decides what searches and rules find in a line, so what
+    has only colours, as most lines have, is not drawn character by character."""
+    ended = _END.sub("", text)
+    bare = _COLOUR.sub("", ended)
+    if not _CONTROL.search(bare):
+        return bare
+    return "\n".join(map("".join, _drawn(ended, _PlainScreen())))
+
+
+def _drawn(text: str, screen: "_Screen") -> list[list[Any]]:
+    """A cell for each character."""
+    for found in _PIECE.finditer(text):
+        screen.take(found[0], found[1] or "", found[2])
+    return screen.lines
 
 
 class _Screen:
+    """Its cells are spans of one character."""
+
+    blank: Any = _BLANK
+
     def __init__(self) -> None:
-        self.lines: list[list[Span]] = [[]]
+        self.lines: list[list[Any]] = [[]]
         self.style, self.column = _Style(), 0
 
     def take(self, piece: str, codes: str, command: str | None) -> None:
@@ -77,17 +93,30 @@ class _Screen:
             self._write(piece)
 
     def _write(self, text: str) -> None:
-        line, look = self.lines[-1], self.style.look
-        line.extend([_BLANK] * (self.column - len(line)))
-        line[self.column : self.column + len(text)] = [Span(one, look) for one in text]
+        line = self.lines[-1]
+        line.extend([self.blank] * (self.column - len(line)))
+        line[self.column : self.column + len(text)] = self._cells(text)
         self.column += len(text)
+
+    def _cells(self, text: str) -> Iterable[Any]:
+        look = self.style.look
+        return [Span(one, look) for one in text]
 
     def _erase(self, codes: str) -> None:
         line = self.lines[-1]
         if codes in {"", "0"}:
             del line[self.column :]
         else:
-            line[:] = [_BLANK] * len(line)
+            line[:] = [self.blank] * len(line)
+
+
+class _PlainScreen(_Screen):
+    """Its cells are characters, which takes a fraction of the time."""
+
+    blank = " "
+
+    def _cells(self, text: str) -> Iterable[Any]:
+        return text
 
 
 def _styled(style: _Style, codes: str) -> _Style:

@@ -113,6 +113,20 @@ def test_lines_are_filtered_and_tailed(model: Model) -> None:
         assert (answer.status_code, answer.json()["field"]) == (400, "after")
 
 
+def test_a_line_is_found_by_the_text_that_is_shown(model: Model) -> None:
+    coloured = "\x1b[31mline 297\x1b[0m \x1b[1;4mbold\x1b[0m word"
+    lines(model, ["before", coloured, "10%\r100%", "after"])
+    for shown in ("297 bold", "bold word", "line 297 bold word"):
+        assert [one["line"] for one in model.items("/logs", q=shown)] == [coloured]
+        assert (
+            coloured
+            in model.owner.get(f"/api/models/{model.id}/logs.txt", params={"q": shown}).text
+        )
+    assert [one["line"] for one in model.items("/logs", q="100%")] == ["10%\r100%"]
+    assert model.items("/logs", q="10%") == []  # overwritten
+    assert model.items("/logs", q="[31m") == []
+
+
 @on_both
 def test_a_filter_looks_so_far_and_goes_on_with_its_cursor(
     model: Model, monkeypatch: pytest.MonkeyPatch

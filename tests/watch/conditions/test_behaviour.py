@@ -76,6 +76,14 @@ def test_a_line_that_matches_holds_for_its_window(model: Model, watcher: Watcher
     assert len(watcher.preview(model, when)) == 1
 
 
+def test_a_pattern_is_looked_for_in_what_readers_see(model: Model, watcher: Watcher) -> None:
+    when = {"condition": "log-line", "matches": "^order o7 rejected$"}
+    quiet = watcher.of_model(model, when)
+    model.push("/v1/live/log", {"line": "\x1b[31morder \x1b[1mo7\x1b[0m rejected\n"})
+    found = watcher.of_model(model, when, memory=quiet.memory)
+    assert (found.holds, found.said) == (True, "A line matches: order o7 rejected")
+
+
 def test_a_new_rule_does_not_fire_for_lines_before_it(model: Model, watcher: Watcher) -> None:
     model.push("/v1/live/log", {"line": "boom", "type": "error"})
     when = {"condition": "log-line", "matches": "boom"}

@@ -47,6 +47,11 @@ export function plainText(line: readonly Span[]): string {
   return line.map(({ text }) => text).join("");
 }
 
+/** What a reader sees of a text, without colours: searches look here, as the server's do. */
+export function shownText(text: string): string {
+  return CONTROL.test(text) ? terminalLines(text).map(plainText).join("\n") : text;
+}
+
 class Screen {
   readonly lines: Span[][] = [[]];
   #style = PLAIN;

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from tapeline import terminal_text
 from tapeline.cli.server.changes import Changes
 from tapeline.cli.server.following import tell_trouble
 from tapeline.cli.server.options import Model
@@ -83,7 +84,7 @@ def logs(
         if change.kind == ("backtest-log" if backtest else "log") and (
             (backtest is None or line.get("backtest_id") == backtest)
             and (type is None or line.get("type") == type)
-            and (containing is None or containing in str(line.get("line")))
+            and (containing is None or containing in terminal_text.plain(str(line.get("line"))))
         ):
             show_line(session.screen, line, times=times)
 

@@ -12,7 +12,7 @@ from tapeline.http.core import long_answers
 from tapeline.http.core.answers import Csv, Text
 from tapeline.http.core.endpoint import QueryCall
 from tapeline.http.view import backtest_api, results_api
-from tapeline.http.view.tape_api import LineFilter, reading, wanted_by
+from tapeline.http.view.tape_api import LineFilter, reading
 from tapeline.moments import moment
 from tapeline.results.changes import words
 from tapeline.results.changes.change import with_changes
@@ -20,7 +20,7 @@ from tapeline.results.pnl import quoted_fills
 from tapeline.results.pnl.order_fills import FillShown
 from tapeline.tape.events import kinds
 from tapeline.tape.events.stored_event import StoredEvent
-from tapeline.tape.reading import channels, order_list
+from tapeline.tape.reading import channels, line_search, order_list
 from tapeline.tape.reading.order_list import Filter
 from tapeline.zones import ZoneName, zone_of
 
@@ -101,7 +101,8 @@ async def _pieces(
     call: QueryCall[LogFile], tape: int, channel: int, until: int
 ) -> AsyncGenerator[bytes, None]:
     """Only lines that existed at the request: a busy model would never come to an end."""
-    search, zone = wanted_by(call.query), zone_of(call.query.zone)
+    search = line_search.search(call.query.type, call.query.q)
+    zone = zone_of(call.query.zone)
 
     def portion(connection: Connection, after: int) -> tuple[bytes, int | None]:
         reading(connection, call)  # raises if the model has been deleted: its log may be incomplete

@@ -1,7 +1,7 @@
 """The view API for tapes: the events of models, and the state folded from them."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any
 
 import msgspec
 from sqlalchemy import Connection
@@ -19,7 +19,7 @@ from tapeline.tape.events import kinds
 from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.proof import checkpoints
 from tapeline.tape.proof.removed import Removed
-from tapeline.tape.reading import channels
+from tapeline.tape.reading import channels, line_search
 from tapeline.tape.roots import proofs
 
 _NAMES = {kind.number: kind.name for kind in kinds.KINDS}
@@ -50,24 +50,18 @@ class ShownModel(msgspec.Struct, kw_only=True):
 class LineFilter(msgspec.Struct):
     type: str | None = None
     q: str | None = None
-    """A text that the line contains."""
+    """A text that the line shows; colours and other codes of terminals do not count."""
 
 
 class LinePage(Page):
     type: str | None = None
     q: str | None = None
-    """A text that the line or the event contains."""
+    """A text that the line shows or the event contains; colours and other codes of terminals do not
+    count."""
     after: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)] | None = None
     """Tail: only lines that arrived after this `seq`, oldest first."""
     at: Annotated[float, msgspec.Meta(ge=-1e15, le=1e15)] | None = None
     """Epoch seconds: only lines that arrived before this time; with `after`, only later ones."""
-
-
-class Search(TypedDict, total=False):
-    """A search in a channel; an empty one finds everything."""
-
-    wanted: channels.Wanted
-    may_have: channels.MayHave
 
 
 class Screener(msgspec.Struct):
@@ -235,7 +229,7 @@ def reading(connection: Connection, call: Call) -> tapes.Reading:
 def lines(connection: Connection, call: QueryCall[LinePage], channel: int) -> Listed[Any]:
     page = call.query
     tape = reading(connection, call).tape
-    search, before = wanted_by(page), page.before()
+    search, before = line_search.search(page.type, page.q), page.before()
     reached = None if page.at is None else channels.reached(connection, tape, channel, page.at)
     if page.after is not None:
         # A tail continues with `cursor` too, from where its last page ended.
@@ -248,31 +242,6 @@ def lines(connection: Connection, call: QueryCall[LinePage], channel: int) -> Li
             connection, tape, channel, before=before, limit=page.limit, **search
         )
     return listed([shown(record) for record in found.records], found.next)
-
-
-def wanted_by(page: LinePage | LineFilter) -> Search:
-    """The search for a page. Most lines do not match, which shows without decoding them: bodies are
-    stored as our encoder wrote them, so a text is in one only if its bytes are."""
-    if page.type is None and page.q is None:
-        return {}
-    texts = [
-        (text.encode(), msgspec.json.encode(text)[1:-1])
-        for text in (page.type, page.q)
-        if text is not None
-    ]
-
-    def may_have(content: bytes) -> bool:
-        return all(plain in content or escaped in content for plain, escaped in texts)
-
-    def is_wanted(record: StoredEvent) -> bool:
-        if not may_have(record.body):
-            return False
-        fields = msgspec.json.decode(record.body, type=Anything)
-        if page.type is not None and fields.get("type") != page.type:
-            return False
-        return page.q is None or page.q in str(fields.get("line", record.body.decode()))
-
-    return {"wanted": is_wanted, "may_have": may_have}
 
 
 def listed(items: list[Any], following: int | None) -> Listed[Any]:

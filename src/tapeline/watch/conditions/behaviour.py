@@ -240,8 +240,8 @@ LOG_LINE = Condition(
     name="log-line",
     about="behaviour",
     title="A line in the log",
-    help="A line of the log matches a pattern (RE2). It holds until no line has matched for as long"
-    " as the window.",
+    help="A line of the log, as readers see it, matches a pattern (RE2). It holds until no line has"
+    " matched for as long as the window.",
     find=_log_line,
     needs=("log_lines",),
     options=(

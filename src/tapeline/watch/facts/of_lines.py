@@ -11,6 +11,7 @@ from typing import NamedTuple
 import msgspec
 from sqlalchemy import Connection
 
+from tapeline import terminal_text
 from tapeline.tape.events import kinds
 from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.reading import channels
@@ -102,7 +103,8 @@ def _job(connection: Connection, search: Search) -> Job:
 
 
 def text_of(record: StoredEvent) -> str:
-    return _line.decode(record.body).line[:LONGEST]
+    """What its readers see."""
+    return terminal_text.plain(_line.decode(record.body).line)[:LONGEST]
 
 
 def search(sources: Sources, jobs: Sequence[Job], seconds: float, now: float) -> None:

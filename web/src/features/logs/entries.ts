@@ -4,7 +4,7 @@
  */
 import type { Line } from "~/api/types";
 import { plural } from "~/format/numbers";
-import { plainText, type Span, terminalLines } from "~/format/terminal";
+import { plainText, type Span, shownText, terminalLines } from "~/format/terminal";
 
 export interface Entry {
   /** Of its first line. */
@@ -63,7 +63,7 @@ export function hides(text: string, closed: Brief, sought: string): boolean {
   return (
     sought !== "" &&
     closed.rest !== "" &&
-    text.includes(sought) &&
+    shownText(text).includes(sought) &&
     !closed.lines.some((line) => plainText(line).includes(sought))
   );
 }

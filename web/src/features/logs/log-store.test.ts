@@ -103,6 +103,15 @@ describe("a log", () => {
     await settle();
     expect(seqs(store).at(-1)).toBe(102);
   });
+  it("finds live lines by the text that is shown", async () => {
+    const store = new LogStore(serving(100).fetch);
+    await store.showNewest({ type: "", q: "297 bold" });
+    const coloured = "\u001b[31mline 297\u001b[0m \u001b[1;4mbold\u001b[0m word";
+    store.push({ ...line(101), line: coloured });
+    store.push({ ...line(102), line: "297 bold\r298 thin" });
+    await settle();
+    expect(seqs(store)).toEqual([101]);
+  });
   it("finds a moment in a long log with two questions, and the way back to the end", async () => {
     const { fetch, asked } = serving(100_000);
     const store = new LogStore(fetch);

@@ -3,6 +3,7 @@
  * paused, or shows another time. Lines come in pages and from the stream, and the two may overlap.
  */
 import type { Line, Page } from "~/api/types";
+import { shownText } from "~/format/terminal";
 
 export interface LogQuery {
   type: string;
@@ -256,7 +257,7 @@ export class LogStore {
 }
 
 export function wanted(line: Line, { type, q }: LogQuery): boolean {
-  return (!type || line.type === type) && (!q || line.line.includes(q));
+  return (!type || line.type === type) && (!q || shownText(line.line).includes(q));
 }
 
 /** Joins two sorted lists of lines; the second may repeat the end of the first. */
