@@ -204,6 +204,41 @@ def test_round_trips_have_their_sides_times_and_prices(model: Model) -> None:
     assert sum(one["round_trips"] for one in groups["results"]) == 2
 
 
+def closed(model: Model, symbol: str, day: float, *prices: float) -> None:
+    """A buy and a sale of one unit."""
+    for place, (side, price) in enumerate(zip(("buy", "sell"), prices, strict=True)):
+        push(
+            model, day + place / 4, "spot-market", id=f"{symbol} {day} {side}", symbol=symbol,
+            exchange="x", side=side, size=1, executionPrice=price,
+        )  # fmt: skip
+
+
+def test_each_round_trip_says_its_currency_and_how_many_each_has(model: Model) -> None:
+    """What counts in one currency alone says how many it leaves out."""
+    for day in range(2):
+        closed(model, "BTC-USD", day, 100, 110)
+    closed(model, "BTC/JPY", 2, 9_000_000, 9_142_808)
+    closed(model, "ETH-EUR", 3, 2_000, 1_976)
+    trips = model.items("/round-trips")
+    assert [(one["symbol"], one["currency"], one["profit"]) for one in trips[:2]] == [
+        ("ETH-EUR", "EUR", -24), ("BTC/JPY", "JPY", 142_808),
+    ]  # fmt: skip
+    found = model.get("/performance")
+    groups = found["round_trips"]
+    assert (found["currency"], groups["count"], groups["profit"]) == ("USD", 2, 20)
+    assert groups["by_currency"] == {"EUR": 1, "JPY": 1, "USD": 2}
+    change(model.owner, model, capital={"amount": 1000, "currency": "CHF"})
+    groups = model.get("/performance")["round_trips"]
+    assert (groups["count"], groups["by_currency"]) == (0, {"EUR": 1, "JPY": 1, "USD": 2})
+
+
+def test_a_round_trip_of_a_bare_ticker_is_in_the_models_own_currency(model: Model) -> None:
+    closed(model, "AAPL", 0, 200, 205)
+    (trip,) = model.items("/round-trips")
+    assert trip["currency"] == "USD"
+    assert model.get("/performance")["round_trips"]["by_currency"] == {"USD": 1}
+
+
 def test_one_symbol_can_be_looked_at_by_itself(model: Model) -> None:
     order(model, 0, "1", "buy", 1, 100)
     push(

@@ -134,6 +134,7 @@ def list_round_trips(connection: Connection, call: QueryCall[TripPage]) -> Liste
         every[start:end][::-1],
         books,
         live_trips.versions_of(connection, model.model_id),
+        own,
     )
     return Listed(items, str(start) if start else None)
 

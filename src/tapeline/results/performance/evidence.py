@@ -48,6 +48,8 @@ class Evidence(msgspec.Struct, frozen=True):
     not_computed: list[NotComputed]
     reason: str | None
     """Why the account as a whole is not known."""
+    elsewhere: dict[str, list[Book]] = {}
+    """By currency: books that count in another one."""
 
     def line(self) -> AccountLine:
         if self.reason is not None or self.funded.capital is None:
@@ -68,6 +70,7 @@ class Evidence(msgspec.Struct, frozen=True):
             books=kept,
             not_computed=[one for one in self.not_computed if one.symbol == symbol],
             reason=OF_A_SYMBOL,
+            elsewhere={},
         )
 
     def profit(self, why: str = NO_VALUE) -> Account:
@@ -137,18 +140,19 @@ def assembled(kept: Kept, said: Own) -> Evidence:
     currency = funded.capital.currency if funded.capital else summary.main_currency(named)
     if said.values:
         return _as_said(said, currency or own, funded)
+    counting: dict[str, list[Book]] = {}
+    for one in every:
+        if summary.reason_of(one, own) is None:
+            counting.setdefault(one.currency or own, []).append(one)
     return Evidence(
         currency,
         funded,
         [one for one in funded.flows if one.currency == currency],
         steps_in(kept, currency) if said.enabled else np.empty((COLUMNS, 0)),
-        [
-            one
-            for one in every
-            if (one.currency or own) == currency and summary.reason_of(one, own) is None
-        ],
+        [] if currency is None else counting.pop(currency, []),
         summary.not_computed(every, own),
         _reason(kept, named, funded, currency) if said.enabled else OFF,
+        counting,
     )
 
 

@@ -64,6 +64,11 @@ def measured(connection: Connection, tape: int, model_id: str, symbol: str | Non
     groups = TripGroups(reason=reason if said.values else live_trips.TOO_MANY)
     if trips is not None:
         groups = live_trips.groups(trips, live_trips.versions_of(connection, model_id))
+        groups.by_currency = live_trips.counted(
+            connection, tape, found.elsewhere, long_only=long_only
+        )
+        if found.currency is not None and groups.count:
+            groups.by_currency[found.currency] = groups.count
     subject = found.subject(None if trips is None else trips.matched)
     return Measures(all_metrics.compute(subject), groups, found.currency)
 

@@ -1,5 +1,6 @@
 """Round trips of a live model: from its books, with what they were worth while they lasted."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
@@ -68,17 +69,36 @@ def of_books(
 
 def shown(
     connection: Connection, tape: int, trips: Trips, some: Sequence[RoundTrip], books: list[Book],
-    version_at: Callable[[float], int | None],
+    version_at: Callable[[float], int | None], own: str,
 ) -> list[LiveTrip]:  # fmt: skip
-    """Some of the trips, with all that is known about them."""
-    numbers = {one.symbol: one.book for one in books if not one.is_cash}
+    """Some of the trips, with all that is known about them. `own`: of bare tickers."""
+    by_symbol = {one.symbol: one for one in books if not one.is_cash}
     prices: dict[str, tuple[Floats, Floats] | None] = {}
     found = []
     for one in some:
+        book = by_symbol[one.symbol]
         if one.symbol not in prices:
-            prices[one.symbol] = _prices(connection, tape, numbers[one.symbol])
-        found.append(_shown(one, trips, prices[one.symbol], version_at(one.entry_time)))
+            prices[one.symbol] = _prices(connection, tape, book.book)
+        version = version_at(one.entry_time)
+        found.append(_shown(one, trips, prices[one.symbol], version, book.currency or own))
     return found
+
+
+def counted(
+    connection: Connection, tape: int, books: dict[str, list[Book]], *, long_only: bool
+) -> dict[str, int]:
+    """How many trips the books of each currency have."""
+    currencies = {
+        one.symbol: currency
+        for currency, some in books.items()
+        for one in some
+        if one.state.fills and not one.is_cash
+    }
+    if not currencies:
+        return {}  # most models trade in one: nothing is read twice for them
+    every = [one for some in books.values() for one in some]
+    trips = of_books(connection, tape, every, long_only=long_only)
+    return Counter(currencies[one.symbol] for one in trips.matched.trips) if trips else {}
 
 
 def groups(trips: Trips, version_at: Callable[[float], int | None]) -> TripGroups:
@@ -166,8 +186,9 @@ def _prices(connection: Connection, tape: int, book: int) -> tuple[Floats, Float
 
 
 def _shown(
-    one: RoundTrip, trips: Trips, prices: tuple[Floats, Floats] | None, version: int | None
-) -> LiveTrip:
+    one: RoundTrip, trips: Trips, prices: tuple[Floats, Floats] | None, version: int | None,
+    currency: str,
+) -> LiveTrip:  # fmt: skip
     low = high = None
     if prices is not None:
         first = np.searchsorted(prices[0], one.entry_time, "left")
@@ -188,6 +209,7 @@ def _shown(
         fees=one.fees,
         profit=one.profit,
         profit_percent=one.profit_percent,
+        currency=currency,
         best_price=high if is_long else low,
         worst_price=low if is_long else high,
         entry_order=trips.orders[one.entry_index],

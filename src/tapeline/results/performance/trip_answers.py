@@ -19,6 +19,8 @@ class LiveTrip(msgspec.Struct, kw_only=True):
     profit: float | None
     """In money, net of the fees of both sides; first in, first out."""
     profit_percent: float | None
+    currency: str
+    """That the symbol is quoted in: of prices, fees and profit."""
     best_price: float | None
     """The best price of the symbol that is known from while it was held; null if too many are."""
     worst_price: float | None
@@ -65,5 +67,8 @@ class TripGroups(msgspec.Struct, kw_only=True):
     results: list[Bin] = []
     """How the profits are distributed; empty ranges between them are included."""
     versions: list[Group] = []
+    by_currency: dict[str, int] = {}
+    """How many round trips there are in each currency. All else here counts those in `currency` of
+    the answer alone: amounts in different ones are never added up."""
     reason: str | None = None
     """Why there are none."""

@@ -6,6 +6,7 @@ import { MetricValue } from "~/features/backtests/metric-value";
 import { useView } from "~/ui/address";
 import { Button } from "~/ui/button";
 import { Empty, Failed, Notice, Panel, Skeleton } from "~/ui/panel";
+import { countedWords } from "./counted-words";
 import { DayCalendar } from "./day-calendar";
 import { Distribution } from "./distribution";
 import { grouped } from "./queries";
@@ -34,10 +35,24 @@ export function TradesPage() {
   if (error) return <Failed error={error} retry={() => void refetch()} />;
   if (!data) return <Skeleton rows={8} />;
   const { currency, round_trips: groups } = data;
+  const counted = countedWords(groups.by_currency, currency);
+  const list = (
+    <TripList
+      model={model}
+      symbol={symbol}
+      side={side}
+      choose={(name) => change({ side: name })}
+      currency={currency}
+      look={(name) => change({ symbol: name })}
+    />
+  );
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
       {symbol && <OneSymbol symbol={symbol} leave={() => change({ symbol: "" })} />}
-      {groups.count === 0 ? (
+      {counted && <Notice tone="info">{counted}</Notice>}
+      {groups.count === 0 && counted ? (
+        list
+      ) : groups.count === 0 ? (
         <NoTrips reason={groups.reason} open={groups.open.length} />
       ) : (
         <>
@@ -54,13 +69,7 @@ export function TradesPage() {
             <DayCalendar days={groups.days} currency={currency} />
           </div>
           <WeekGrid slots={groups.slots} currency={currency} />
-          <TripList
-            model={model}
-            symbol={symbol}
-            side={side}
-            choose={(name) => change({ side: name })}
-            currency={currency}
-          />
+          {list}
         </>
       )}
     </div>

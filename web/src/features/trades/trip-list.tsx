@@ -36,6 +36,7 @@ const FILE: readonly FileColumn<Trip>[] = [
   ["fees", (one) => one.fees],
   ["profit", (one) => one.profit],
   ["profit_share", (one) => one.profit_percent],
+  ["currency", (one) => one.currency],
 ];
 const ROW =
   "grid grid-cols-2 gap-x-4 gap-y-1 px-4 py-2 @[36rem]:grid-cols-4 @[60rem]:grid-cols-[minmax(0,1.1fr)_minmax(0,1fr)_9.5rem_9.5rem_minmax(0,0.8fr)_minmax(0,1fr)_minmax(0,1fr)_minmax(0,0.8fr)_minmax(0,1.4fr)] @[60rem]:items-baseline";
@@ -46,12 +47,15 @@ export function TripList({
   side,
   choose,
   currency,
+  look,
 }: {
   model: string;
   symbol: string;
   side: "" | "long" | "short";
   choose: (side: string) => void;
+  /** Of the figures above the list: symbols in it can be looked at there. */
   currency: string | null;
+  look: (symbol: string) => void;
 }) {
   const found = useInfiniteQuery(trips(model, symbol, side));
   const items = found.data?.pages.flatMap((page) => page.items) ?? [];
@@ -82,7 +86,10 @@ export function TripList({
       ) : items.length === 0 ? (
         <p className="p-4 text-soft">There are none.</p>
       ) : (
-        <Table items={items} currency={currency} />
+        <Table
+          items={items}
+          look={(trip) => (symbol || trip.currency === currency ? null : () => look(trip.symbol))}
+        />
       )}
       {found.hasNextPage && (
         <div className="border-t border-line p-2">
@@ -95,21 +102,22 @@ export function TripList({
   );
 }
 
-function Table({ items, currency }: { items: Trip[]; currency: string | null }) {
+function Table({ items, look }: { items: Trip[]; look: (trip: Trip) => (() => void) | null }) {
   return (
     <StackedTable label="Round trips" heads={HEADS} row={ROW} from="60rem">
       {items.map((one) => (
         <Row
           key={`${one.entry_order} ${one.exit_order} ${one.entry_time} ${one.exit_time} ${one.size}`}
           trip={one}
-          currency={currency}
+          look={look(one)}
         />
       ))}
     </StackedTable>
   );
 }
 
-function Row({ trip, currency }: { trip: Trip; currency: string | null }) {
+/** Each in its own currency: a list may have several. */
+function Row({ trip, look }: { trip: Trip; look: (() => void) | null }) {
   const { best, worst } = excursionOf(trip);
   return (
     <div role="row" className={`${ROW} hover:bg-hover`}>
@@ -118,9 +126,20 @@ function Row({ trip, currency }: { trip: Trip; currency: string | null }) {
         title={trip.symbol}
         className="col-span-2 min-w-0 @[36rem]:col-span-4 @[60rem]:col-span-1"
       >
-        <span dir="auto" className="block truncate text-left font-medium">
-          {trip.symbol}
-        </span>
+        {look ? (
+          <button
+            type="button"
+            dir="auto"
+            className="link block max-w-full truncate text-left"
+            onClick={look}
+          >
+            {trip.symbol}
+          </button>
+        ) : (
+          <span dir="auto" className="block truncate text-left font-medium">
+            {trip.symbol}
+          </span>
+        )}
         <span className={`text-xs ${trip.side === "long" ? "text-up" : "text-down"}`}>
           {trip.side === "long" ? "▲ Long" : "▼ Short"}
         </span>
@@ -139,12 +158,12 @@ function Row({ trip, currency }: { trip: Trip; currency: string | null }) {
       <Cell name="Worst" more={worst === null ? "" : signedPercent(worst)}>
         {price(trip.worst_price)}
       </Cell>
-      <Cell name="Fees">{money(trip.fees, null)}</Cell>
+      <Cell name="Fees">{money(trip.fees, trip.currency)}</Cell>
       <Cell
         name="Profit"
         more={trip.profit_percent === null ? "" : signedPercent(trip.profit_percent)}
       >
-        <Gain value={trip.profit} currency={currency} />
+        <Gain value={trip.profit} currency={trip.currency} />
       </Cell>
     </div>
   );
