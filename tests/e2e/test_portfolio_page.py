@@ -79,6 +79,54 @@ def test_a_portfolio_leads_to_troubles_and_a_model_to_its_trades(site: Site, des
     download_the_models(site, desk)
 
 
+def test_round_trips_are_shown_in_their_own_currency(site: Site, desk: Desk) -> None:
+    page, project = site.page, desk.owner.id
+    page.set_default_timeout(SLOW)
+    site.sign_in(path=f"/auth/signin?redirectUrl=%2F{project}%2Fportfolio")
+    page.get_by_role("link", name="Deploy a model").wait_for()
+    model = in_three_currencies(desk)
+    site.open(f"/{project}/{model}/trades")
+    expect(page.get_by_text("The figures count 2 of 4 round trips, those in USD")).to_be_visible()
+    rows = page.get_by_role("table", name="Round trips", exact=True).get_by_role("row")
+    bitcoin = rows.filter(has_text="ETH-BTC")
+    expect(bitcoin).to_contain_text("0.000024")
+    expect(bitcoin).to_contain_text("\N{MINUS SIGN}0.010024\N{NO-BREAK SPACE}BTC")
+    expect(rows.filter(has_text="BTC-USD").first).to_contain_text("+9.00\N{NO-BREAK SPACE}USD")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download as CSV: Round trips", exact=True).click()
+    head, *lines = download.value.path().read_text().splitlines()
+    assert head.endswith(",currency")
+    assert [line.rsplit(",", 1)[1] for line in lines] == ["BTC", "JPY", "USD", "USD"]
+    is_fine(page, "the trades in three currencies")
+    rows.filter(has_text="BTC/JPY").get_by_role("button", name="BTC/JPY").click()
+    page.wait_for_url(lambda url: "symbol=BTC" in url)
+    best = page.locator("div", has=page.get_by_text("Best trade", exact=True)).last
+    expect(best).to_contain_text("142,208")
+    expect(best).to_contain_text("JPY")
+    expect(rows.filter(has_text="BTC/JPY")).to_have_count(1)
+    expect(page.get_by_text("The figures count")).to_have_count(0)
+    is_fine(page, "the trades of one symbol")
+
+
+def in_three_currencies(desk: Desk) -> str:
+    """The id of a model with four round trips, two of them in dollars."""
+    model = desk.add("Many")
+    traded = {
+        "BTC-USD": (100, 110, 0.5), "BTC/JPY": (9_000_000, 9_142_808, 300),
+        "ETH-BTC": (0.05, 0.04, 0.000012),
+    }  # fmt: skip
+    for place, symbol in enumerate(["BTC-USD", "BTC-USD", "BTC/JPY", "ETH-BTC"]):
+        bought, sold, fee = traded[symbol]
+        for hours, side, price in ((0, "buy", bought), (1, "sell", sold)):
+            said = {
+                "id": f"{place} {side}", "symbol": symbol, "exchange": "x", "side": side, "size": 1,
+                "executionPrice": price, "fee": fee,
+            }  # fmt: skip
+            at = START + place * DAY + hours * 3_600
+            model.push("/v1/live/spot-market", said, headers={"time": str(at)})
+    return model.id
+
+
 def lay_over_a_backtest_of_another_model(site: Site, desk: Desk) -> None:
     page, poor, tested = site.page, desk.models["Poor"], desk.models[ARABIC]
     account = [{"time": START + day * DAY, "value": 1000 + day} for day in range(20)]

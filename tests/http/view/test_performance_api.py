@@ -255,6 +255,24 @@ def test_one_symbol_can_be_looked_at_by_itself(model: Model) -> None:
     assert [one["value"] for one in found["exposure"]["net"]] == [-100, -80, -80]
 
 
+def test_one_symbol_is_counted_in_the_currency_that_it_trades_in(model: Model) -> None:
+    change(model.owner, model, capital={"amount": 1000, "currency": "USD"})
+    closed(model, "BTC-USD", 0, 100, 110)
+    closed(model, "BTC/JPY", 1, 9_000_000, 9_142_808)
+    push(model, 2, "cash", type="funding", amount=-8, symbol="BTC/JPY", currency="JPY")
+    push(model, 3, "cash", type="funding", amount=-1, symbol="BTC/JPY", currency="USD")
+    found = model.get("/performance", symbol="BTC/JPY")
+    assert (found["currency"], found["account_value"]) == ("JPY", None)
+    assert found["profit"][-1]["value"] == found["metrics"]["profit"]["value"] == 142_800
+    groups = found["round_trips"]
+    assert (groups["count"], groups["profit"]) == (1, 142_808)
+    assert groups["by_currency"] == {"JPY": 1}
+    assert found["metrics"]["best_trade"]["value"] == 142_808
+    assert list(found["exposure"]["symbols"]) == ["BTC/JPY"]
+    assert model.get("/performance", symbol="BTC-USD")["currency"] == "USD"
+    assert model.get("/performance", symbol="NEVER-EUR")["currency"] == "USD"
+
+
 def week() -> list[tuple[float, str, dict[str, Any]]]:
     """A week of a perpetuals account: long, short, partial fills, funding, a deposit."""
     chance = random.Random(7)

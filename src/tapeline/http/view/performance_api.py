@@ -42,7 +42,7 @@ class PerformanceWindow(msgspec.Struct):
     """Only the part of the series from here on, in epoch seconds."""
     until: Moment | None = msgspec.field(name="to", default=None)
     symbol: str | None = None
-    """Only this symbol, by itself and in money."""
+    """Only this symbol, by itself and in money, in the currency that it trades in."""
     benchmark: BenchmarkName | None = None
     """To compare with: a symbol, or `buy-and-hold` for the model's own symbols, bought once."""
 
@@ -85,10 +85,11 @@ def show_performance(connection: Connection, call: QueryCall[PerformanceWindow])
 
     page = call.query
     model = tapes.reading(connection, call.actor, call.path("model"))
-    found = evidence(connection, model.tape, summary.own_of(connection, model.tape))
+    own = summary.own_of(connection, model.tape)
+    found = evidence(connection, model.tape, own, page.symbol)
     said = reported(connection, model.tape, found.currency)
     if page.symbol is not None:
-        found, said = found.of_symbol(page.symbol), (said[0][:0], said[1][:0])
+        said = (said[0][:0], said[1][:0])  # the account's, of all symbols together
         measures = live_metrics.measured(connection, model.tape, model.model_id, page.symbol)
     else:
         live = call.services.reporter.live

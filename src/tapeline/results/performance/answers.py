@@ -76,7 +76,8 @@ class ShownBenchmark(msgspec.Struct, kw_only=True):
 
 class Performance(msgspec.Struct, kw_only=True):
     currency: str | None
-    """Of every amount here: the capital's, or without one that of most fills."""
+    """Of every amount here: the capital's, or without one that of most fills; of one symbol by
+    itself, that it trades in."""
     capital: Capital | None
     capital_from: Source | None
     reason: str | None

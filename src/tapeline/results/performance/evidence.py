@@ -37,7 +37,7 @@ OF_A_SYMBOL = "The capital is that of all symbols together: one by itself is sho
 
 class Evidence(msgspec.Struct, frozen=True):
     currency: str | None
-    """Of the capital; without one, of most fills."""
+    """Of the capital; without one, of most fills. Of one symbol by itself: that it trades in."""
     funded: Funded
     flows: list[Flow]
     """Those in that currency."""
@@ -58,7 +58,7 @@ class Evidence(msgspec.Struct, frozen=True):
         capital, since = self.funded.capital.amount, self.funded.deposited_at
         return account_line.account_line(times, gains, capital, self.flows, since)
 
-    def of_symbol(self, symbol: str) -> "Evidence":
+    def only(self, symbol: str) -> "Evidence":
         """One symbol by itself, with the cash about it: money alone, for the capital is for all."""
         kept = [one for one in self.books if one.symbol == symbol]
         here = np.isin(self.steps[2], [one.book for one in kept])
@@ -100,9 +100,20 @@ class Kept(NamedTuple):
     """Of some currencies, as `every_step` has them."""
 
 
-def evidence(connection: Connection, tape: int, said: Own) -> Evidence:
+def evidence(connection: Connection, tape: int, said: Own, symbol: str | None = None) -> Evidence:
     """`said` is the profit and loss that the model set itself."""
-    return assembled(kept_of(connection, tape), said)
+    kept = kept_of(connection, tape)
+    if symbol is None:
+        return assembled(kept, said)
+    return assembled(kept, said, _traded_in(kept, symbol)).only(symbol)
+
+
+def _traded_in(kept: Kept, symbol: str) -> str | None:
+    """The currency of a symbol; None if it was never held, for cash alone may be in any."""
+    for one in kept.books:
+        if one.symbol == symbol and (one.state.fills or one.state.is_opened):
+            return one.currency or kept.own
+    return None
 
 
 def kept_of(connection: Connection, tape: int) -> Kept:
@@ -132,12 +143,14 @@ def kept_around(connection: Connection, tape: int, moments: Sequence[float]) -> 
     )
 
 
-def assembled(kept: Kept, said: Own) -> Evidence:
+def assembled(kept: Kept, said: Own, currency: str | None = None) -> Evidence:
+    """In a currency, or in that of the account."""
     every, own = kept.books, kept.own
     with exact():
         named = summary.in_currencies(summary.sums_of(every, own), own)
     funded = flows.split(kept.settings, kept.flows)
-    currency = funded.capital.currency if funded.capital else summary.main_currency(named)
+    if currency is None:
+        currency = funded.capital.currency if funded.capital else summary.main_currency(named)
     if said.values:
         return _as_said(said, currency or own, funded)
     counting: dict[str, list[Book]] = {}

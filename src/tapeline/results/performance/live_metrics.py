@@ -52,9 +52,7 @@ def measured(connection: Connection, tape: int, model_id: str, symbol: str | Non
     from tapeline.results.performance.evidence import evidence  # noqa: PLC0415
 
     said, long_only = summary.own_of(connection, tape), settings_of(connection, tape).long_only
-    found = evidence(connection, tape, said)
-    if symbol is not None:
-        found = found.of_symbol(symbol)
+    found = evidence(connection, tape, said, symbol)
     # Asked of the books first: to sort a million entries only to find that they are too many would
     # take longer than all the rest.
     trips = None

@@ -35,6 +35,7 @@ export function TradesPage() {
   if (error) return <Failed error={error} retry={() => void refetch()} />;
   if (!data) return <Skeleton rows={8} />;
   const { currency, round_trips: groups } = data;
+  const uncomputed = (symbol && data.not_computed[0]?.reason) || null;
   const counted = countedWords(groups.by_currency, currency);
   const list = (
     <TripList
@@ -53,7 +54,7 @@ export function TradesPage() {
       {groups.count === 0 && counted ? (
         list
       ) : groups.count === 0 ? (
-        <NoTrips reason={groups.reason} open={groups.open.length} />
+        <NoTrips reason={groups.reason ?? uncomputed} open={groups.open.length} />
       ) : (
         <>
           <Figures found={data} />
