@@ -27,6 +27,7 @@ def test_one_huge_result_does_not_flatten_the_others() -> None:
 @given(some.lists(some.floats(-1e12, 1e12), max_size=60))
 @example([1e12, 1e12 - 2e-4])
 @example([-1e12, -1e12 + 2e-4])
+@example([-5e-324, 2.0])
 @example([1e12] * 30 + [1e12 - 2e-4] * 30)
 def test_every_result_is_counted_once_and_no_range_mixes_signs(profits: list[float]) -> None:
     found = distribution(np.array(profits))

@@ -8,7 +8,7 @@ from tapeline.results.metrics.account import Floats
 from tapeline.results.performance.trip_answers import Bin
 
 ABOUT = 20  # ranges
-TINIEST = 1e-290  # below it, powers of ten are not exact any more
+TINIEST = 1e-290  # below it, powers of ten are not exact any more; no result is so small
 FINEST = 1e-12  # of the largest result: finer edges would be the same number
 RARE = 1.0  # percent at each end that share a range, so that one result does not flatten the rest
 
@@ -17,6 +17,7 @@ def distribution(profits: Floats) -> list[Bin]:
     """Zero is always an edge: no range mixes gains with losses."""
     if not len(profits):
         return []
+    profits = np.where(np.abs(profits) < TINIEST, 0.0, profits)  # they would vanish in a division
     low, high = np.percentile(profits, [RARE, 100.0 - RARE])
     apart = (high - low) / ABOUT
     if apart < FINEST * max(abs(low), abs(high)):
