@@ -3,7 +3,8 @@ other control sequences left out. `web/src/format/terminal.ts` does the same in 
 of examples holds the two together."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
+from itertools import groupby
 from typing import Any, NamedTuple
 
 # In the order of the codes; the bits of an index are red, green and blue.
@@ -65,7 +66,35 @@ def _drawn(text: str, screen: "_Screen") -> list[list[Any]]:
     """A cell for each character."""
     for found in _PIECE.finditer(text):
         screen.take(found[0], found[1] or "", found[2])
-    return screen.lines
+    return [[screen.blank] * line.start + line.cells for line in screen.lines]
+
+
+class _Line:
+    """Its first cells are blank, and only counted: whoever erases and writes again and again costs
+    no more than the text is long."""
+
+    __slots__ = ("cells", "start")
+
+    def __init__(self) -> None:
+        self.start = 0
+        self.cells: list[Any] = []
+
+    def put(self, column: int, cells: Sequence[Any], blank: Any) -> None:
+        if not self.cells:
+            self.start = column
+        elif column < self.start:
+            self.cells[:0] = [blank] * (self.start - column)
+            self.start = column
+        at = column - self.start
+        self.cells[at : at + len(cells)] = cells
+
+    def cut(self, column: int) -> None:
+        """Erase the rest."""
+        del self.cells[max(0, column - self.start) :]
+        self.start = min(self.start, column)
+
+    def clear(self) -> None:
+        self.start, self.cells = 0, []
 
 
 class _Screen:
@@ -74,16 +103,16 @@ class _Screen:
     blank: Any = _BLANK
 
     def __init__(self) -> None:
-        self.lines: list[list[Any]] = [[]]
+        self.lines = [_Line()]
         self.style, self.column = _Style(), 0
 
     def take(self, piece: str, codes: str, command: str | None) -> None:
         if command == "m":
-            self.style = _styled(self.style, codes)
+            self._dress(codes)
         elif command == "K":
             self._erase(codes)
         elif piece == "\n":
-            self.lines.append([])
+            self.lines.append(_Line())
             self.column = 0
         elif piece == "\r":
             self.column = 0
@@ -93,21 +122,21 @@ class _Screen:
             self._write(piece)
 
     def _write(self, text: str) -> None:
-        line = self.lines[-1]
-        line.extend([self.blank] * (self.column - len(line)))
-        line[self.column : self.column + len(text)] = self._cells(text)
+        self.lines[-1].put(self.column, self._cells(text), self.blank)
         self.column += len(text)
 
-    def _cells(self, text: str) -> Iterable[Any]:
+    def _cells(self, text: str) -> Sequence[Any]:
         look = self.style.look
         return [Span(one, look) for one in text]
 
+    def _dress(self, codes: str) -> None:
+        self.style = _styled(self.style, codes)
+
     def _erase(self, codes: str) -> None:
-        line = self.lines[-1]
         if codes in {"", "0"}:
-            del line[self.column :]
+            self.lines[-1].cut(self.column)
         else:
-            line[:] = [self.blank] * len(line)
+            self.lines[-1].clear()
 
 
 class _PlainScreen(_Screen):
@@ -115,17 +144,21 @@ class _PlainScreen(_Screen):
 
     blank = " "
 
-    def _cells(self, text: str) -> Iterable[Any]:
+    def _cells(self, text: str) -> Sequence[Any]:
         return text
+
+    def _dress(self, codes: str) -> None:
+        """Characters have no colour."""
 
 
 def _styled(style: _Style, codes: str) -> _Style:
-    numbers = [int(one or 0) for one in re.split("[;:]", codes)]
+    # Python refuses to read a number of thousands of digits; none of the codes has so many.
+    numbers = [int(one or 0) if len(one) < 10 else -1 for one in re.split("[;:]", codes)]
     at = 0
     while at < len(numbers):
         code = numbers[at]
         if code in {38, 48}:
-            colour, taken = _extended(numbers[at + 1 :])
+            colour, taken = _extended(numbers[at + 1 : at + 5])
             style = style._replace(colour=colour) if code == 38 else style
             at += taken
         else:
@@ -163,10 +196,5 @@ def _nearest(red: int, green: int, blue: int) -> str:
 
 def _joined(cells: list[Span]) -> list[Span]:
     """Neighbours that look alike as one."""
-    spans: list[Span] = []
-    for cell in cells:
-        if spans and spans[-1].look == cell.look:
-            spans[-1] = Span(spans[-1].text + cell.text, cell.look)
-        else:
-            spans.append(cell)
-    return spans
+    alike = groupby(cells, key=lambda cell: cell.look)
+    return [Span("".join(cell.text for cell in some), look) for look, some in alike]

@@ -80,7 +80,7 @@ class Screen {
   #erase(codes: string): void {
     const line = this.#line();
     if (codes === "" || codes === "0") line.length = Math.min(line.length, this.#column);
-    else for (let at = 0; at < line.length; at += 1) line[at] = { text: " ", look: "" };
+    else line.length = 0; // `joined` fills what is before the next character
   }
 
   #line(): Span[] {
@@ -94,7 +94,7 @@ function styled(before: Style, codes: string): Style {
   for (let at = 0; at < numbers.length; at += 1) {
     const code = numbers[at] ?? 0;
     if (code === 38 || code === 48) {
-      const [colour, taken] = extended(numbers.slice(at + 1));
+      const [colour, taken] = extended(numbers.slice(at + 1, at + 5));
       if (code === 38) style = { ...style, colour };
       at += taken;
     } else style = changed(style, code);
