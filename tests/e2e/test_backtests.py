@@ -265,6 +265,19 @@ def test_it_fits_on_a_phone(pages: Pages, candidate: Candidate) -> None:
     pages.is_fine()
 
 
+def test_a_comparison_outlives_a_deleted_backtest(page: Page, candidate: Candidate) -> None:
+    pages = Pages(page, candidate)
+    for number in range(2):
+        candidate.result(f"b{number}", f"Try {number}", days=40, seed=number)
+    pages.open("backtests/compare?ids=b0,deleted,b1")
+    expect(page.get_by_role("heading", name="Compare 2 backtests")).to_be_visible()
+    expect(page.get_by_text("no longer there, and left out: deleted")).to_be_visible()
+    expect(page.locator("canvas").first).to_be_visible()
+    expect(page.get_by_role("button", name="Remove Try 1")).to_be_visible()
+    pages.open("backtests/compare?ids=deleted,gone")
+    expect(page.get_by_text("None of them is left")).to_be_visible()
+
+
 def test_what_is_not_there_is_said_to_be_not_there(page: Page, candidate: Candidate) -> None:
     pages = Pages(page, candidate)
     pages.open("nothing/backtest")

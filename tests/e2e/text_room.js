@@ -135,7 +135,7 @@
 
   // Parts of a narrow table stand below each other. Code, logs and grids of cells may scroll, and so may wide
   // tables of shared pages, which show a shadow where there is more.
-  const MAY = "pre, nav, [role=log], .source, .wide, [aria-label='Hours and weekdays'], [aria-label='Correlation matrix']" + (innerWidth > 832 ? ", .scroll" : "");
+  const MAY = "pre, nav, [role=log], .source, .wide, [aria-label='Correlation matrix']" + (innerWidth > 832 ? ", .scroll" : "") + (innerWidth < 1024 ? ", [aria-label='Hours and weekdays']" : "");
   for (const one of document.querySelectorAll("body *")) {
     if (one.scrollWidth <= one.clientWidth + 1 || !scrolls(of(one).style.overflowX) || one.matches(MAY)) continue;
     if (one.checkVisibility({ visibilityProperty: true }))

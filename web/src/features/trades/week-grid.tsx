@@ -47,7 +47,7 @@ export function WeekGrid({
                 <span className="sr-only">Weekday</span>
               </th>
               {HOURS.map((hour) => (
-                <th key={hour} scope="col" className="min-w-7 py-1.5 font-medium">
+                <th key={hour} scope="col" className="min-w-6.5 py-1.5 font-medium">
                   {hour}
                 </th>
               ))}

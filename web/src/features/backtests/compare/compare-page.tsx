@@ -2,6 +2,7 @@
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
+import { isMissing } from "~/api/problem";
 import { type View, wanted } from "~/charts/panes";
 import { periodsOf } from "~/features/backtests/period";
 import { nameOf } from "~/features/backtests/progress";
@@ -20,7 +21,11 @@ import { MetricTable } from "./metric-table";
 export function ComparePage() {
   const { project = "", model = "" } = useParams({ strict: false });
   const [{ ids = "", align: aligned }, change] = useView<"ids" | "align" | "range">();
-  const named = useMemo(() => ids.split(",").filter(Boolean).slice(0, MOST_COMPARED), [ids]);
+  const given = useMemo(() => ids.split(",").filter(Boolean).slice(0, MOST_COMPARED), [ids]);
+  const answers = useQueries({ queries: given.map((id) => ask.facts(model, id)) });
+  const gone = given.filter((_, place) => isMissing(answers[place]?.error));
+  const left = given.filter((id) => !gone.includes(id)).join(",");
+  const named = useMemo(() => left.split(",").filter(Boolean), [left]);
   const align = aligned === "start" ? "start" : "time";
   useTitle("Compare backtests");
   useBacktestUpdates(model);
@@ -47,7 +52,9 @@ export function ComparePage() {
     setAsked(null);
     change({ align: next === "start" ? next : "", range: "" });
   }
-  const facts = useQueries({ queries: named.map((id) => ask.facts(model, id)) });
+  const facts = answers.filter((one) => !isMissing(one.error));
+  // A deleted one fails the comparison; which one it is, its own answer says.
+  const isUnclear = isMissing(error) && answers.some(({ isPending }) => isPending);
   const runs = useQuery(ask.runs(model));
   const columns = named.map((id, place): Column => {
     const run = runs.data?.find(({ backtest_id: one }) => one === id) ?? null;
@@ -72,13 +79,19 @@ export function ComparePage() {
           Compare {named.length > 1 ? `${named.length} backtests` : "backtests"}
         </h2>
       </div>
+      {gone.length > 0 && (
+        <Notice tone="info">
+          {gone.length === 1 ? "This one is" : "These are"} no longer there, and left out:{" "}
+          <span dir="auto">{gone.join(", ")}</span>
+        </Notice>
+      )}
       {named.length === 0 ? (
         <Panel>
-          <Empty title="No backtests selected">
+          <Empty title={gone.length > 0 ? "None of them is left" : "No backtests selected"}>
             Select two or more in the list of backtests, then compare them.
           </Empty>
         </Panel>
-      ) : error ? (
+      ) : error && !isUnclear ? (
         <Failed error={error} retry={() => void refetch()} />
       ) : !data ? (
         <Panel>
