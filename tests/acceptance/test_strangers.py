@@ -10,6 +10,7 @@ import httpx
 import psutil
 import pytest
 
+from tapeline import deep_folders
 from tests import needs
 from tests.acceptance.conftest import PASSWORD, Home, Server
 from tests.http.wire.raw import connect, refusal, rest, said_to, say, statuses
@@ -83,7 +84,7 @@ def test_neither_heads_nor_bodies_nor_connections_take_the_memory(home: Home) ->
             for _ in range(90):
                 say(wire, b" " * MEGABYTE)
         spool = home.data / "spool"
-        wait_for(lambda: sum(f.stat().st_size for f in spool.rglob("*") if f.is_file()) > 3.5e8)
+        wait_for(lambda: deep_folders.size(spool) > 3.5e8)
         assert is_taken(server, headers)
     wait_for(lambda: not any((home.data / "spool").iterdir()))
     assert server.log.count("\n") < 20, server.log

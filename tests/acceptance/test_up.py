@@ -20,6 +20,7 @@ import pytest
 
 from tapeline.cli import main
 from tests.acceptance.conftest import PASSWORD, Home, Server, free_port
+from tests.busy_folders import paths_below
 from tests.store.disk import small_disk
 from tests.waiting import SLOW_MACHINE, wait_for
 
@@ -33,7 +34,7 @@ def sign_in(server: Server, email: str, password: str) -> httpx.Response:
 
 def modes(folder: Path) -> dict[str, int]:
     found = {}
-    for file in [folder, *folder.rglob("*")]:
+    for file in (folder, *paths_below(folder)):
         with suppress(FileNotFoundError):  # a draft that has got its name meanwhile
             found[str(file.relative_to(folder))] = stat.S_IMODE(file.stat().st_mode)
     return found

@@ -3,8 +3,11 @@
 import functools
 import json
 import os
+import time
 from pathlib import Path
 from typing import Any, Self
+
+import httpx
 
 from tapeline.runs.environments.interpreters import Interpreter, discover
 from tests.acceptance.conftest import PASSWORD, Server
@@ -26,13 +29,25 @@ class Trader:
         self.server = server
         self.client = server.client()
         said = {"email": email, "password": PASSWORD, "setup_code": server.setup_code}
-        answer = self.client.post("/auth/signup", json=said)
+        answer = self._answered("/auth/signup", said)
         if answer.status_code != 200:
-            answer = self.client.post("/auth/signin", json=said)
-        assert answer.status_code == 200, answer.text
+            answer = self._answered("/auth/signin", said)
+        if answer.status_code != 200:
+            self.client.close()
+            raise AssertionError(answer.text)
         self.user_id = answer.json()["userId"]
         self.refresh_token = answer.json()["refreshToken"]
         self.client.headers["token"] = answer.json()["idToken"]
+
+    def _answered(self, path: str, said: dict[str, Any]) -> httpx.Response:
+        """As any client, it asks again a server whose database is too slow for it just now."""
+        answer = self.client.post(path, json=said)
+        for _ in range(60):
+            if answer.status_code != 503:
+                break
+            time.sleep(0.5)
+            answer = self.client.post(path, json=said)
+        return answer
 
     def __enter__(self) -> Self:
         return self
