@@ -160,6 +160,7 @@ def resolve(uv: Uv, plan: dict[str, Any], pins: str, instead: dict[str, str]) ->
         arguments += ["--prerelease", "allow"]
     try:
         uv.run(arguments + uv.options(), "Resolving")
+        resolve_within_bounds(uv, plan, pins, arguments)
     except Unreachable as failure:
         if plan["previous"] is None:
             raise
@@ -170,6 +171,23 @@ def resolve(uv: Uv, plan: dict[str, Any], pins: str, instead: dict[str, str]) ->
         write(pins, plan["previous_pins"])
     else:
         write(pins, with_hashes_asked_for(read(pins), plan))
+
+
+def resolve_within_bounds(uv: Uv, plan: dict[str, Any], pins: str, arguments: list[str]) -> None:
+    """Again, if one of the packages is known to need what it does not name. Whoever asks for the
+    opposite gets it."""
+    found = {normal(one) for one in re.findall(r"^([A-Za-z0-9._-]+)==", read(pins), re.MULTILINE)}
+    bounds = sorted(bound for package, bound in plan["bounds"].items() if package in found)
+    if not bounds:
+        return
+    write(pins + ".bounds.txt", "".join(bound + "\n" for bound in bounds))
+    within = [*arguments, "--constraints", pins + ".bounds.txt"]
+    try:
+        uv.run(within + uv.options(), "Resolving")
+    except Unreachable:
+        raise
+    except Failed:
+        return
 
 
 def with_hashes_asked_for(pins: str, plan: dict[str, Any]) -> str:

@@ -23,12 +23,16 @@ class Bench:
         self.folder = folder / "environments"
         self.open(index_url)
 
-    def open(self, index_url: str, substitutes: dict[str, str] | None = None) -> None:
-        self.made = Environments(
-            self.folder,
-            installer=Installer(runtime=RUNTIME, index=index_url, substitutes=substitutes or {}),
-            clock=Clock(self._read),
+    def open(
+        self,
+        index_url: str,
+        substitutes: dict[str, str] | None = None,
+        bounds: dict[str, str] | None = None,
+    ) -> None:
+        installer = Installer(
+            runtime=RUNTIME, index=index_url, substitutes=substitutes or {}, bounds=bounds or {}
         )
+        self.made = Environments(self.folder, installer=installer, clock=Clock(self._read))
         self.made.start()
 
     def _read(self) -> Moment:

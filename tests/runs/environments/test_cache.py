@@ -10,7 +10,6 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tapeline.runs.environments import substitutes
 from tapeline.runs.environments.cache import Environments
 from tapeline.runs.environments.install_boxes import Installer
 from tapeline.runs.environments.interpreters import Found, Interpreter
@@ -445,20 +444,6 @@ def test_real_packages_install_and_import(tmp_path: Path, python: Interpreter) -
     assert imports(environment, wanted, "numpy, requests").code == 0
     built, wanted = bench.install("docopt==0.6.2\n")
     assert imports(built, wanted, "docopt").code == 0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("version", ["3.8", "3.11", "3.13"])
-def test_the_older_platforms_package_is_installed_and_imported_on_any_machine(
-    tmp_path: Path, found: Found, version: str
-) -> None:
-    interpreter = found.get(version)
-    if interpreter is None:
-        needs.missing(f"this machine has no Python {version}")
-    bench = Bench(tmp_path, "", interpreter)
-    bench.open("", substitutes.by_package())
-    environment, wanted = bench.install("blankly\n")
-    assert imports(environment, wanted, "blankly, tulipy").output.strip() == ""
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ def local_engine(
         index=settings.package_index,
         extra_indexes=settings.package_index_extra,
         substitutes=substitutes.by_package() if settings.package_substitutes else {},
+        bounds=substitutes.bounds() if settings.package_substitutes else {},
         proxy=settings.package_proxy,
         uid=INSTALLER_UID if host.is_root else None,
         memory_mb=settings.install_memory,

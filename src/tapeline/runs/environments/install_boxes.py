@@ -46,6 +46,9 @@ class Installer(msgspec.Struct, frozen=True, kw_only=True):
     """Where packages come from; empty: uv's own default."""
     extra_indexes: str = ""
     substitutes: dict[str, str] = {}
+    bounds: dict[str, str] = {}
+    """By package: what it needs without saying so. Not among `sources`, for it corrects them: what
+    was installed before is still right for all others."""
     """By package: what is installed in its place where it cannot be built."""
     proxy: str = ""
     uid: int | None = None
@@ -135,6 +138,7 @@ class Installer(msgspec.Struct, frozen=True, kw_only=True):
             "bytecode": ask.bytecode,
             "build": build,
             "substitutes": self.substitutes if build else {},
+            "bounds": self.bounds,
             "keep_free_mb": KEEP_FREE_MB,
         }
         texts = {
