@@ -76,7 +76,8 @@ def test_a_price_has_its_digits_and_no_exponent(value: float | None, text: str) 
 
 
 def test_a_loss_that_rounds_to_nothing_has_no_sign() -> None:
-    assert str(screen.signed(-0.001)) == "0.00"
+    assert str(screen.signed(-0.001, "USD")) == "0.00"
+    assert str(screen.signed(-0.001, "BTC")) == "-0.001"
     assert str(screen.signed(-12.5)) == "-12.50"
 
 
