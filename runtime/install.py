@@ -175,7 +175,7 @@ def resolve(uv: Uv, plan: dict[str, Any], pins: str, instead: dict[str, str]) ->
 
 def resolve_within_bounds(uv: Uv, plan: dict[str, Any], pins: str, arguments: list[str]) -> None:
     """Again, if one of the packages is known to need what it does not name. Whoever asks for the
-    opposite gets it."""
+    opposite gets it, and is told."""
     found = {normal(one) for one in re.findall(r"^([A-Za-z0-9._-]+)==", read(pins), re.MULTILINE)}
     bounds = sorted(bound for package, bound in plan["bounds"].items() if package in found)
     if not bounds:
@@ -187,7 +187,7 @@ def resolve_within_bounds(uv: Uv, plan: dict[str, Any], pins: str, arguments: li
     except Unreachable:
         raise
     except Failed:
-        return
+        say("These requirements may not work together: some need {}.".format(", ".join(bounds)))
 
 
 def with_hashes_asked_for(pins: str, plan: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ from tapeline.runs.environments.interpreters import Found
 from tests import needs
 from tests.runs.environments.index import PackageIndex
 from tests.runs.environments.package_bench import Bench, imports
+from tests.runs.sandbox.boxes import install
 
 
 @pytest.fixture
@@ -26,10 +27,16 @@ def test_a_package_gets_what_it_needs_and_does_not_name(bounded: Bench) -> None:
     assert "arrays==1.5" in found.lock
 
 
-def test_others_get_the_newest_and_whoever_asks_for_it_too(bounded: Bench) -> None:
-    for asked in ("arrays\n", "old\narrays>=2\n"):
-        found, _ = bounded.install(asked)
-        assert "arrays==2.0" in found.lock
+def test_others_get_the_newest(bounded: Bench) -> None:
+    found, _ = bounded.install("arrays\n")
+    assert "arrays==2.0" in found.lock
+
+
+def test_whoever_asks_for_the_newest_gets_it_and_is_told(bounded: Bench) -> None:
+    found, said = install(bounded.made, bounded.wanted("old\narrays>=2\n"))
+    assert found is not None
+    assert "arrays==2.0" in found.lock
+    assert "may not work together: some need arrays<2." in said
 
 
 @pytest.mark.slow

@@ -79,18 +79,16 @@ class Unpacked:
 
     def _make_room(self) -> None:
         """Those go first that were not used for longest."""
-        self._sizes = sizes = {one.name: self._size(one) for one in self._kept()}
+        kept = [one for one in self._folder.iterdir() if not one.name.startswith(".")]
+        self._sizes = sizes = {one.name: self._size(one) for one in kept}
         total = sum(sizes.values())
-        for one in sorted(self._kept(), key=_used_at):
+        for one in sorted(kept, key=_used_at):
             if total <= self._most:
                 return
             gone = self._taken_away(one)
             if gone is not None:
-                total -= sizes.get(one.name, 0)
+                total -= sizes[one.name]
                 foreign_files.discard(gone)
-
-    def _kept(self) -> list[Path]:
-        return [one for one in self._folder.iterdir() if not one.name.startswith(".")]
 
     def _size(self, one: Path) -> int:
         """Measured once: nobody writes to it."""

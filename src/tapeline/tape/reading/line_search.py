@@ -18,6 +18,7 @@ from tapeline.tape.reading import channels
 _COLOUR = re.compile(rb"\\u001b\[[0-9;:]*m")
 _UNSHOWN, _UNSHOWN_PAIRS = b"\x7f", re.compile(rb"\xc2[\x80-\x9f]")
 _OTHER_CODES = re.compile(rb"\\(?:u00|[bfr])")
+_SIGNS = (b"\\u00", b"\\b", b"\\f", b"\\r", b"\x7f", b"\xc2")  # of any of them; quick to look for
 
 
 class Search(TypedDict, total=False):
@@ -62,7 +63,9 @@ def _has(content: bytes, texts: Sequence[bytes]) -> bool:
 
 def _may_show(content: bytes, texts: Sequence[bytes]) -> bool:
     """Whether a text is there without what is not shown. Where other codes than colours are, only
-    a screen can tell."""
+    a screen can tell. Most pages have nothing of the kind."""
+    if not _has(content, _SIGNS):
+        return False
     bare = _UNSHOWN_PAIRS.sub(b"", content.translate(None, _UNSHOWN))
     bare = _COLOUR.sub(b"", bare)
     return _has(bare, texts) or _OTHER_CODES.search(bare) is not None
