@@ -194,8 +194,6 @@ def _deploy(trio: Fleet, member: Member, name: str) -> dict[str, Any]:
     archive = zipped({f"{name}.py": COUNTING}, main_script=f"{name}.py")
     deployed = trio.deploy_on(member, archive=archive)
     trio.trader.wait_for_line(deployed["modelId"], "number 1")
-    run = trio.trader.run(deployed["modelId"], deployed["runId"])
-    assert run["host"] == member.name, "the server that takes an upload is the first to look"
     return deployed
 
 
