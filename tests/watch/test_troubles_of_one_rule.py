@@ -11,9 +11,11 @@ from sqlalchemy import Connection, update
 
 from tapeline.store.tables.ledger import ledgers
 from tapeline.store.tables.tape import pages
+from tapeline.store.tables.watch import rules
 from tapeline.tape.events import kinds
 from tapeline.watch.heavy.process import Heavy
 from tapeline.watch.incidents import acting
+from tapeline.watch.rules import stored
 from tests.conftest import Person, Service
 from tests.pushing import Model, pushing
 from tests.waiting import wait_for
@@ -100,11 +102,46 @@ def test_a_fact_that_cannot_be_read_about_one_model(broken: Model, other: Model)
     run(broken)
     run(other)
     with _damaged(broken, kinds.LIFECYCLE.channel):
-        rules = [add(model, CRASHED) for model in (broken, other)]
-        wait_for(lambda: state(broken, rules[0]) == "unknown")
-        wait_for(lambda: state(other, rules[1]) == "ok")
-        assert "could not be read" in _said(broken, rules[0])
-    wait_for(lambda: state(broken, rules[0]) == "ok")
+        made = [add(model, CRASHED) for model in (broken, other)]
+        wait_for(lambda: state(broken, made[0]) == "unknown")
+        wait_for(lambda: state(other, made[1]) == "ok")
+        assert "could not be read" in _said(broken, made[0])
+    wait_for(lambda: state(broken, made[0]) == "ok")
+
+
+def test_a_rule_that_is_made_while_the_rules_are_read(
+    broken: Model, other: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everything, are_read, is_made = stored.everything, threading.Event(), threading.Event()
+
+    def read_slowly(connection: Connection) -> list[stored.StoredRule]:
+        found = everything(connection)
+        are_read.set()
+        is_made.wait(60)
+        return found
+
+    run(broken)
+    run(other)
+    with monkeypatch.context() as slow:
+        slow.setattr(stored, "everything", read_slowly)
+        early = add(broken, CRASHED)
+        assert are_read.wait(60)
+        late = add(other, CRASHED)
+        is_made.set()
+    wait_for(lambda: state(broken, early) == state(other, late) == "ok")
+
+
+def test_a_rule_that_takes_the_place_of_another_after_the_clock_went_back(
+    broken: Model, other: Model
+) -> None:
+    store, ahead = broken.service.store, add(other, CRASHED)
+    tomorrow = update(rules).where(rules.c.id == ahead).values(changed_at=time.time() + 86_400)
+    store.write_now(lambda connection: connection.execute(tomorrow) and None)
+    gone = add(broken, CRASHED)
+    before = store.read_now(stored.digest)
+    assert broken.owner.delete(f"/api/rules/{gone}").status_code == 200
+    add(broken, CRASHED)
+    assert store.read_now(stored.digest) != before
 
 
 def test_lines_that_cannot_be_read(broken: Model, other: Model) -> None:

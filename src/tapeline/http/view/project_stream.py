@@ -102,7 +102,7 @@ def _seen(connection: Connection, actor: Actor, project_id: str) -> Seen:
 
 def _watched(connection: Connection, project_id: str) -> object:
     """A few rows, however many rules there are and however long their history is."""
-    of_rules = select(func.count(), func.sum(rules.c.revision)).where(
+    of_rules = select(func.count(), func.sum(rules.c.revision), func.sum(rules.c.changed_at)).where(
         rules.c.project_id == project_id
     )
     of_states = (

@@ -4,6 +4,7 @@ else."""
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
+from sqlalchemy import Connection
 
 from tapeline.background import Background, cause_of
 from tapeline.errors import Unavailable
@@ -95,9 +96,8 @@ class Evaluator:
             self._look.term,
         ):
             return look
-        # From the rules, not from what they watch: a project may get its first model later.
-        self._reach = watched.reach_of(await self._store.read(stored_rules.everything))
-        return await self._store.read(looking.look, self._reach)
+        self._reach, look = await self._store.read(_seen_anew)
+        return look
 
     async def _reload(self, look: Look, *, is_new: bool) -> None:
         """Which rules there are, and about what."""
@@ -284,6 +284,13 @@ class Evaluator:
             for one in self._by_subject.get(subject.id, ())
             if one.condition is not None and name in one.condition.needs
         ]
+
+
+def _seen_anew(connection: Connection) -> tuple[Reach, Look]:
+    """All from one moment: the look that knows of a rule knows of its model. The reach is that of
+    the rules, not of what they watch: a project may get its first model later."""
+    reach = watched.reach_of(stored_rules.everything(connection))
+    return reach, looking.look(connection, reach)
 
 
 def _is_other(before: Look, after: Look) -> bool:

@@ -81,9 +81,10 @@ def everything(connection: Connection) -> list[StoredRule]:
 
 
 def digest(connection: Connection) -> tuple[int, int, float]:
-    """Changes whenever any rule does; costs one look, however many there are."""
+    """Changes whenever any rule does, even where a new one takes the place of another and clocks
+    went back; costs one look, however many there are."""
     row = connection.execute(
-        select(func.count(), func.sum(rules.c.revision), func.max(rules.c.changed_at))
+        select(func.count(), func.sum(rules.c.revision), func.sum(rules.c.changed_at))
     ).one()
     return row[0], row[1] or 0, row[2] or 0.0
 
