@@ -5,7 +5,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-SOURCES = Path(__file__).parents[1] / "src" / "tapeline"
+TESTS = Path(__file__).parent
+SOURCES = TESTS.parent / "src" / "tapeline"
 
 READS = {"time.time", "time.time_ns", "time", "time_ns", "datetime.now", "datetime.utcnow"}
 NUMBERS = {"int", "float", "max", "min", "round"}
@@ -41,6 +42,11 @@ def test_no_duration_is_measured_with_the_wall_clock() -> None:
     found = {name for file in SOURCES.rglob("*.py") for name in _computing(file)}
     assert found - set(REASONS) == set(), "use tapeline.clock, or time.monotonic in a process"
     assert set(REASONS) - found == set(), "these reasons are no longer needed"
+
+
+def test_no_test_goes_by_the_time_at_which_it_was_collected() -> None:
+    """On a busy machine it begins half an hour later."""
+    assert [place for file in TESTS.rglob("*.py") for place in _read_on_import(file)] == []
 
 
 def _computing(file: Path) -> Iterator[str]:
@@ -91,3 +97,16 @@ def _is_wall(tree: ast.expr, names: set[str]) -> bool:
     return called in READS or (
         isinstance(tree.func, ast.Attribute) and _is_wall(tree.func.value, names)
     )
+
+
+def _read_on_import(file: Path) -> Iterator[str]:
+    """Lines that read the wall clock when the module is imported."""
+    parts: list[ast.AST] = [ast.parse(file.read_text())]
+    while parts:
+        part = parts.pop()
+        if isinstance(part, ast.Call) and ast.unparse(part.func) in READS:
+            yield f"{file.relative_to(TESTS)}:{part.lineno}"
+        if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef):
+            parts += [*part.decorator_list, part.args]
+        elif not isinstance(part, ast.Lambda):
+            parts += ast.iter_child_nodes(part)

@@ -16,7 +16,6 @@ from tests.http.sharing.test_figures import page
 from tests.pushing import Model
 
 HOUR = 3_600.0
-START = time.time() - 30 * HOUR
 
 
 @pytest.fixture(scope="module")
@@ -29,13 +28,14 @@ class Arrival:
 
     def __init__(self, model: Model, patch: pytest.MonkeyPatch) -> None:
         self._model, self._patch = model, patch
+        self.start = time.time() - 30 * HOUR
 
     def push(self, at: float, kind: str, claims: float | None = None, **body: Any) -> None:
         """Hours after the start: the arrival, and the event's own time."""
-        now = START + at * HOUR
+        now = self.start + at * HOUR
         clock = SimpleNamespace(time=lambda: now)
         self._patch.setattr("tapeline.http.events.submitting.time", clock)
-        own = START + (at if claims is None else claims) * HOUR
+        own = self.start + (at if claims is None else claims) * HOUR
         self._model.push(f"/v1/live/{kind}", body, headers={"time": str(own)})
 
     def order(self, at: float, name: str, side: str, price: float, **more: Any) -> None:
@@ -104,9 +104,9 @@ def test_prices_cash_positions_and_own_figures_count_as_changes(
     arrival.push(8, "cash", id="c", type="funding", amount=7)
     arrival.push(9, "mark-price", claims=2, symbol="BTC-USD", price=150)
     arrival.push(10, "position", claims=0, symbol="ETH-USD", size=1, average_price=10)
-    first = [{"time": START, "value": 1.0}]
+    first = [{"time": arrival.start, "value": 1.0}]
     arrival.push(11, "set-pnl", values=first)
-    arrival.push(12, "set-pnl", values=[{"time": START, "value": 50.0}, *first[1:]])
+    arrival.push(12, "set-pnl", values=[{"time": arrival.start, "value": 50.0}, *first[1:]])
     found = model.get("/changes")
     assert [(one["about"], one["sort"]) for one in reversed(found["items"])] == [
         ("cash", "replaced"), ("price", "late"), ("position", "late"),
@@ -130,7 +130,7 @@ def test_own_figures_that_take_the_place_of_a_loss_are_listed(
     arrival.push(0, "set-pnl", values=[])
     arrival.order(0, "in", "buy", 100)
     arrival.order(1, "out", "sell", 60)
-    arrival.push(6, "set-pnl", values=[{"time": START + 6 * HOUR, "value": 50.0}])
+    arrival.push(6, "set-pnl", values=[{"time": arrival.start + 6 * HOUR, "value": 50.0}])
     found = model.get("/changes")
     (one,) = found["items"]
     assert one["fields"] == [
@@ -195,7 +195,7 @@ def test_a_symbol_that_is_left_out_later_is_listed_with_its_last_figure(
             assert less.json()["not_computed"][0]["reason"] == without_numbers
             assert "multipliers: 1" not in page(less)
         with pytest.MonkeyPatch.context() as patch:
-            look_back_from(patch, START + 20 * HOUR)
+            look_back_from(patch, arrival.start + 20 * HOUR)
             delayed = shared(model, stranger, delay_hours=2)
             assert words in page(delayed)
             assert delayed.json()["changes"]["symbols"] == 1
@@ -291,10 +291,10 @@ def test_a_delayed_link_shows_no_change_before_its_time(
     with service.client() as stranger:
         link = shared(model, stranger, delay_hours=2)
         with pytest.MonkeyPatch.context() as patch:
-            look_back_from(patch, START + 7 * HOUR)  # the change arrived an hour before
+            look_back_from(patch, arrival.start + 7 * HOUR)  # the change arrived an hour before
             assert link.json()["reported"]["now"] == -40
             assert (link.json()["late"], link.json("/changes")["items"]) == (0, [])
-            look_back_from(patch, START + 9 * HOUR)
+            look_back_from(patch, arrival.start + 9 * HOUR)
             found = link.json()["reported"]
             assert (found["first"], found["now"]) == (-40, 90)
             assert len(link.json("/changes")["items"]) == 1

@@ -1,5 +1,6 @@
 """A server that the tests of a module share; each has models of its own."""
 
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -18,6 +19,12 @@ def service(shared_service: Service) -> Service:
 def model(service: Service, enter: Callable[[str], Person]) -> Iterator[Model]:
     with pushing(service, enter("ada")) as made:
         yield made
+
+
+@pytest.fixture
+def now() -> float:
+    """When the test begins."""
+    return time.time()
 
 
 @pytest.fixture

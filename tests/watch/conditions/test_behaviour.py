@@ -5,57 +5,57 @@ import time
 from tests.pushing import Model
 from tests.watch.conditions.asking import DAY, Watcher, about, mark, order, trade
 
-NOW = time.time()
 
-
-def test_orders_per_minute_by_their_own_time(model: Model, watcher: Watcher) -> None:
+def test_orders_per_minute_by_their_own_time(model: Model, watcher: Watcher, now: float) -> None:
     assert watcher.of_model(model, "orders-per-minute", limit=1).holds is None
     for number in range(5):
-        trade(model, NOW - 10, order(number))
-        trade(model, NOW - 5 * DAY, order(f"old{number}"))  # reported now, and no flood
-    found = watcher.of_model(model, "orders-per-minute", limit=4, now=NOW)
+        trade(model, now - 10, order(number))
+        trade(model, now - 5 * DAY, order(f"old{number}"))  # reported now, and no flood
+    found = watcher.of_model(model, "orders-per-minute", limit=4, now=now)
     assert (found.holds, found.value) == (True, 5)
-    assert found.look_again == about(NOW + 50, 0.01)
+    assert found.look_again == about(now + 50, 0.01)
     slow = {"condition": "orders-per-minute", "within": "10m"}
-    assert watcher.of_model(model, slow, limit=4, now=NOW).value == 0.5
-    assert watcher.of_model(model, "orders-per-minute", limit=4, now=NOW + 51).holds is False
-    (one,) = watcher.preview(model, slow, limit=0.3, now=NOW)[-1:]
-    assert (one.began_at, one.ended_at) == (about(NOW - 10, 0.01), None)
+    assert watcher.of_model(model, slow, limit=4, now=now).value == 0.5
+    assert watcher.of_model(model, "orders-per-minute", limit=4, now=now + 51).holds is False
+    (one,) = watcher.preview(model, slow, limit=0.3, now=now)[-1:]
+    assert (one.began_at, one.ended_at) == (about(now - 10, 0.01), None)
 
 
-def test_the_share_of_rejected_and_cancelled_orders(model: Model, watcher: Watcher) -> None:
+def test_the_share_of_rejected_and_cancelled_orders(
+    model: Model, watcher: Watcher, now: float
+) -> None:
     for number in range(4):
-        trade(model, NOW - 60, order(number, None, price=90), "spot-limit")
+        trade(model, now - 60, order(number, None, price=90), "spot-limit")
     assert "5 are needed" in watcher.of_model(model, "rejected-share", limit=1).said
-    trade(model, NOW - 60, order(4, None, price=90), "spot-limit")
+    trade(model, now - 60, order(4, None, price=90), "spot-limit")
     for number, status in enumerate(["rejected", "rejected", "canceled"]):
         model.push("/v1/live/update-trade", {"id": f"o{number}", "status": status})
     rejected = watcher.of_model(model, "rejected-share", limit=39)
     assert (rejected.holds, rejected.value) == (True, 40)
     cancelled = watcher.of_model(model, "cancelled-share", limit=20)
     assert (cancelled.holds, cancelled.value) == (False, 20)
-    assert watcher.of_model(model, "rejected-share", limit=39, now=NOW + 3600).holds is False
-    assert len(watcher.preview(model, "rejected-share", limit=39, now=NOW)) == 1
+    assert watcher.of_model(model, "rejected-share", limit=39, now=now + 3600).holds is False
+    assert len(watcher.preview(model, "rejected-share", limit=39, now=now)) == 1
 
 
-def test_slippage_is_weighted_by_value(model: Model, watcher: Watcher) -> None:
-    trade(model, NOW - 60, order(1, 100))
+def test_slippage_is_weighted_by_value(model: Model, watcher: Watcher, now: float) -> None:
+    trade(model, now - 60, order(1, 100))
     assert watcher.of_model(model, "slippage", limit=1).holds is None
-    trade(model, NOW - 50, order(2, 101, price=100))
-    trade(model, NOW - 40, order(3, 98, price=100, side="sell"))
+    trade(model, now - 50, order(2, 101, price=100))
+    trade(model, now - 40, order(3, 98, price=100, side="sell"))
     found = watcher.of_model(model, "slippage", limit=1)
     assert (found.holds, found.value) == (True, about(100 * (1.01 + 1.96) / 199))
-    assert watcher.of_model(model, "slippage", limit=1, now=NOW + DAY).holds is False
-    assert len(watcher.preview(model, "slippage", limit=1.2, now=NOW)) == 1
+    assert watcher.of_model(model, "slippage", limit=1, now=now + DAY).holds is False
+    assert len(watcher.preview(model, "slippage", limit=1.2, now=now)) == 1
 
 
-def test_the_share_of_fees(model: Model, watcher: Watcher) -> None:
-    trade(model, NOW - 60, order(1, 100, fee=0.1))
+def test_the_share_of_fees(model: Model, watcher: Watcher, now: float) -> None:
+    trade(model, now - 60, order(1, 100, fee=0.1))
     assert watcher.of_model(model, "fee-share", limit=0.5).holds is False
-    trade(model, NOW - 50, order(2, 100, fee=2))
+    trade(model, now - 50, order(2, 100, fee=2))
     found = watcher.of_model(model, "fee-share", limit=1)
     assert (found.holds, found.value) == (True, about(1.05))
-    assert watcher.of_model(model, "fee-share", limit=1, now=NOW + DAY).holds is False
+    assert watcher.of_model(model, "fee-share", limit=1, now=now + DAY).holds is False
 
 
 def test_a_line_that_matches_holds_for_its_window(model: Model, watcher: Watcher) -> None:
@@ -117,11 +117,11 @@ def test_a_pattern_that_takes_for_ever_elsewhere_does_not_here(
     assert "missing )" in broken.said
 
 
-def test_late_reports(model: Model, watcher: Watcher) -> None:
-    trade(model, time.time(), order(1))  # not `NOW`, which is when the tests were collected
+def test_late_reports(model: Model, watcher: Watcher, now: float) -> None:
+    trade(model, now, order(1))
     assert watcher.of_model(model, "late-reports").holds is False
-    trade(model, NOW - 2 * DAY, order(2))
-    mark(model, NOW - DAY, 90)
+    trade(model, now - 2 * DAY, order(2))
+    mark(model, now - DAY, 90)
     found = watcher.of_model(model, "late-reports", limit=1)
     assert (found.holds, found.value) == (True, 2)
     assert "one of them 2 d" in found.said
