@@ -41,7 +41,6 @@ def ray_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RayCluster
             environment = rays.environment | {"RAY_TMPDIR": short}
             with _joined(rays.address, Path(short), environment):
                 rays.start(one, two)
-                wait_for(lambda: is_node(rays.address), UP)
                 yield RayCluster(rays, network, one, two, environment)
     finally:
         shutil.rmtree(short, ignore_errors=True)
@@ -54,7 +53,7 @@ def _joined(address: str, folder: Path, environment: dict[str, str]) -> Iterator
     with pytest.MonkeyPatch.context() as patch:
         for name, value in environment.items():
             patch.setenv(name, value)
-        membership.look()
+        wait_for(lambda: membership.look() or is_node(address), UP)
     try:
         yield
     finally:
