@@ -333,10 +333,12 @@ def module_name(module: Path) -> str:
     return name.removesuffix(".__init__")
 
 
+NAMES = {module_name(one) for one in MODULES}
+
+
 def ours_in(module: Path) -> Iterator[str]:
-    known = {module_name(one) for one in MODULES}
     for name in imports_of(module):
-        if name in known and not (SOURCE.joinpath(*name.split(".")[1:])).is_dir():
+        if name in NAMES and not (SOURCE.joinpath(*name.split(".")[1:])).is_dir():
             yield name
 
 

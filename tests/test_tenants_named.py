@@ -15,7 +15,7 @@ FOUND = {"known[project_id]"}  # by `tenants.of_projects`
 def owners() -> Iterator[tuple[str, ast.expr]]:
     for file in SOURCE.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == "Owner":
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Owner":
                 first = node.args[0] if node.args else node.keywords[0].value
                 yield f"{file.relative_to(SOURCE)}:{node.lineno}", first
 

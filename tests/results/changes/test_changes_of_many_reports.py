@@ -3,6 +3,7 @@
 import random
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -68,6 +69,7 @@ def test_a_rewritten_price_is_listed_though_a_later_report_takes_it_back() -> No
     )
 
 
+@pytest.mark.heavy
 def test_very_many_rises_at_their_own_times_are_no_changes() -> None:
     found = history(reports(*rises(3_000)), LATE)
     assert found.changes == []
@@ -75,6 +77,7 @@ def test_very_many_rises_at_their_own_times_are_no_changes() -> None:
     assert len(found.now) == 3_000
 
 
+@pytest.mark.heavy
 def test_an_order_that_is_changed_all_over_is_still_listed_report_by_report(
     monkeypatch: Any,
 ) -> None:

@@ -166,6 +166,7 @@ def test_an_answer_that_never_ends_is_given_up_and_holds_up_no_other(
 MANY = 1_000  # tapes: four parts
 
 
+@pytest.mark.heavy
 def test_every_tape_of_a_thousand_has_a_path_to_the_one_root(model: Model, address: str) -> None:
     """And trees of older days are thinned to one a day; the log keeps all their roots."""
     store = model.service.store
