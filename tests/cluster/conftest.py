@@ -50,10 +50,15 @@ def ray_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RayCluster
 def _joined(address: str, folder: Path, environment: dict[str, str]) -> Iterator[None]:
     """This machine, as a node without cpu."""
     membership = Membership(address, folder)
+
+    def is_there() -> bool:
+        membership.look()
+        return is_node(address)
+
     with pytest.MonkeyPatch.context() as patch:
         for name, value in environment.items():
             patch.setenv(name, value)
-        wait_for(lambda: membership.look() or is_node(address), UP)
+        wait_for(is_there, UP)
     try:
         yield
     finally:
