@@ -76,6 +76,7 @@ def test_nobody_gets_401_on_every_route_that_asks_who_is_there(service: Service)
                 )
 
 
+@pytest.mark.heavy
 def test_every_route_with_a_body_refuses_every_kind_of_bad_one(cast: Cast) -> None:
     client = cast.owner.client
     json, form = "application/json", "application/x-www-form-urlencoded"

@@ -33,6 +33,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_nobody_makes_a_line_that_takes_for_ever(text: str) -> None:
     """With the square of its length in work, each of them but one would take many minutes."""

@@ -96,6 +96,7 @@ def moved(source: Store, target: Store) -> dict[str, moving.Tally]:
     return copied
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("here", "there"), [("sqlite", "postgresql"), ("postgresql", "sqlite"), ("sqlite", "sqlite")]
 )
@@ -154,6 +155,7 @@ def test_a_database_that_is_used_gets_nothing(empty: Empty) -> None:
             moved(source, target)
 
 
+@pytest.mark.heavy
 def test_what_does_not_arrive_as_it_was_is_noticed(empty: Empty) -> None:
     with (
         compose.open_store(empty("sqlite")) as source,

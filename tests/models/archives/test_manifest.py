@@ -122,6 +122,7 @@ def test_arguments_nested_too_deep_are_refused() -> None:
         manifest(backtest_args=deep)
 
 
+@pytest.mark.heavy
 @given(
     st.dictionaries(
         st.sampled_from([*Manifest.__struct_fields__, "screener"]),

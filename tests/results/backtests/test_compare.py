@@ -153,6 +153,7 @@ def test_the_best_of_each_metric_is_marked(store: Store) -> None:
     assert same["total_return"].best == [0, 1]
 
 
+@pytest.mark.heavy
 def test_the_service_starts_without_what_it_may_never_need() -> None:
     """numpy would add a tenth of a second and twelve megabytes to every start, the dialect of
     PostgreSQL a third of both."""

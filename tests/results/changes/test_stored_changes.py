@@ -37,6 +37,7 @@ def pushed(books: Books, parts: Iterable[tuple[float, Part]]) -> None:
         books.push(*(part for _, part in together))
 
 
+@pytest.mark.heavy
 @given(histories(), st.data())
 @settings(max_examples=some(60), deadline=None)
 def test_a_store_in_steps_and_a_record_give_the_same_changes_and_figures(

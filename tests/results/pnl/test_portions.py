@@ -118,6 +118,7 @@ def test_an_average_that_no_price_can_explain_is_the_price_of_all(
     assert portions(books) == [(2, 1, average, 0), (3, 1, average, 0)]
 
 
+@pytest.mark.heavy
 def test_an_order_in_many_portions_costs_a_row_each(books: Books) -> None:
     books.push((0, LIMIT, order(1, size=100.0, price=10.0)))
     books.keep()

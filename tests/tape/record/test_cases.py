@@ -18,6 +18,7 @@ def test_each_record_is_judged_as_the_set_says(case: Case) -> None:
     assert in_words.words(found)
 
 
+@pytest.mark.heavy
 def test_the_set_is_the_same_in_every_run_and_large_enough() -> None:
     assert [cases.line(one) for one in cases.every()] == [cases.line(one) for one in EVERY]
     assert len({one.name for one in EVERY}) == len(EVERY)

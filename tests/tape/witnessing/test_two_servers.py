@@ -30,6 +30,8 @@ from tests.conftest import Person, Service, let_in, running
 from tests.pushing import Model, pushing
 from tests.waiting import SLOW_MACHINE
 
+pytestmark = pytest.mark.heavy
+
 Empty = Callable[[str, Path], Settings]
 
 
