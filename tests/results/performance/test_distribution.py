@@ -24,7 +24,16 @@ def test_one_huge_result_does_not_flatten_the_others() -> None:
     assert found[-1].high == 1e9
 
 
-@given(some.lists(some.floats(-1e12, 1e12), max_size=60))
+@given(
+    some.lists(
+        some.one_of(some.floats(-1e12, 1e12), some.floats(allow_nan=False, allow_infinity=False)),
+        max_size=60,
+    )
+)
+@example([0.5 + place * 1e-8 for place in range(300)] + [-1.0])
+@example([-0.5 - place * 1e-8 for place in range(300)] + [1.0])
+@example([1.7e308, -1.7e308])
+@example([-1e-290, 1.7e308])
 @example([1e12, 1e12 - 2e-4])
 @example([-1e12, -1e12 + 2e-4])
 @example([-5e-324, 2.0])
@@ -38,3 +47,21 @@ def test_every_result_is_counted_once_and_no_range_mixes_signs(profits: list[flo
         assert one.high <= 0 or one.low >= 0
     for one, after in pairwise(found):
         assert one.high == after.low
+
+
+@given(
+    some.floats(-1e15, 1e15), some.floats(0, 1e-6), some.integers(100, 400), some.floats(-1e9, 1e9)
+)
+def test_many_like_results_and_one_on_the_other_side_of_zero_stay_a_few_ranges(
+    about: float, spread: float, count: int, one: float
+) -> None:
+    profits = [about * (1 + spread * place / count) for place in range(count)] + [one]
+    found = distribution(np.array(profits))
+    assert sum(one.round_trips for one in found) == len(profits)
+    assert len(found) <= 25
+
+
+def test_results_without_bounds_are_left_out() -> None:
+    found = distribution(np.array([1.0, np.nan, np.inf, -np.inf, 2.0]))
+    assert sum(one.round_trips for one in found) == 2
+    assert distribution(np.array([np.nan])) == []

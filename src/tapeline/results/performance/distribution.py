@@ -9,25 +9,23 @@ from tapeline.results.performance.trip_answers import Bin
 
 ABOUT = 20  # ranges
 TINIEST = 1e-290  # below it, powers of ten are not exact any more; no result is so small
+LARGEST = 1e30  # larger ones share the range at their end: sums of doubles would overflow
 FINEST = 1e-12  # of the largest result: finer edges would be the same number
 RARE = 1.0  # percent at each end that share a range, so that one result does not flatten the rest
 
 
 def distribution(profits: Floats) -> list[Bin]:
     """Zero is always an edge: no range mixes gains with losses."""
+    profits = profits[np.isfinite(profits)]
     if not len(profits):
         return []
     profits = np.where(np.abs(profits) < TINIEST, 0.0, profits)  # they would vanish in a division
-    low, high = np.percentile(profits, [RARE, 100.0 - RARE])
-    apart = (high - low) / ABOUT
-    if apart < FINEST * max(abs(low), abs(high)):
-        apart = 0.0
-    width = _round(apart) or _round(abs(float(high))) or 1.0
-    if profits.max() >= 0:
-        high = max(high, 0.0)
-    if profits.min() < 0:
+    some = np.clip(profits, -LARGEST, LARGEST)
+    low, high = _shown(some)
+    width = _width(low, high)
+    if some.min() < 0:
         low = min(low, -width / 2)
-    places = np.floor(np.clip(profits, low, high) / width).astype("i8")
+    places = np.floor(np.clip(some, low, high) / width).astype("i8")
     first = int(places.min())
     counts = np.bincount(places - first)
     found = [
@@ -37,6 +35,22 @@ def distribution(profits: Floats) -> list[Bin]:
     found[0].low = min(found[0].low, float(profits.min()))
     found[-1].high = max(found[-1].high, float(profits.max()))
     return found
+
+
+def _shown(profits: Floats) -> tuple[float, float]:
+    """Without the rarest, but as far as zero if it has gains or losses on the other side."""
+    low, high = np.percentile(profits, [RARE, 100.0 - RARE]).tolist()
+    if profits.max() >= 0:
+        high = max(high, 0.0)
+    return (min(low, 0.0) if profits.min() < 0 else low), high
+
+
+def _width(low: float, high: float) -> float:
+    """By the whole of what is shown: however far apart results are, the ranges stay few."""
+    apart = (high - low) / ABOUT
+    if apart < FINEST * max(abs(low), abs(high)):
+        apart = 0.0
+    return _round(apart) or _round(abs(high)) or 1.0
 
 
 def _round(width: float) -> float:
