@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tapeline.accounts import guesses, limits, passwords
-from tapeline.errors import SharePasswordNeeded, Unavailable, WrongSharePassword
+from tapeline.errors import NoSuchModel, SharePasswordNeeded, Unavailable, WrongSharePassword
 from tapeline.http.core.answers import Gives
 from tapeline.http.core.endpoint import BodyCall, Call, Page, QueryCall, address_of
 from tapeline.http.core.fields import Required
@@ -131,11 +131,13 @@ async def answered(call: Call, find: Find, show: Show) -> Response:
 
 
 async def catch_up(services: Services, share: Share) -> None:
-    """A delayed link is replayed from the tape and needs no books."""
+    """A delayed link is replayed from the tape and needs no books. The link is looked up again by
+    what reads next, which says what became of it if its model was deleted meanwhile."""
     if share.backtest_id is None and not share.choices.delay_hours:
-        found = await services.store.read(tapes.of_model, share.model_id)
-        if found.tape:
-            await services.bookkeeper.catch_up(found.tape, found.seq)
+        with suppress(NoSuchModel):
+            found = await services.store.read(tapes.of_model, share.model_id)
+            if found.tape:
+                await services.bookkeeper.catch_up(found.tape, found.seq)
 
 
 async def note_view(services: Services, request: Request, share: Share) -> None:

@@ -1,13 +1,13 @@
 """Downloads of a shared link: a tear sheet, tables, and the verifiable record."""
 
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 from starlette.responses import Response
 
-from tapeline.errors import ChangedMeanwhile, NotShared
+from tapeline.errors import ChangedMeanwhile, NoSuchModel, NotShared
 from tapeline.fair_threads import checkpoint
 from tapeline.http.core import long_answers, rendering
 from tapeline.http.core.answers import Csv, Html, Ndjson
@@ -19,6 +19,7 @@ from tapeline.sharing.exhibits import record
 from tapeline.sharing.exhibits.exhibit import ChartRange, Exhibit
 from tapeline.sharing.links.choices import Choices
 from tapeline.sharing.links.delay import Cut
+from tapeline.sharing.links.links import Share
 from tapeline.tape import tapes
 from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.proof import removed, signing_keys
@@ -88,11 +89,20 @@ async def shared_round_trips_csv(call: Call) -> Csv:
 async def shared_record(call: Call) -> Ndjson:
     """The record as NDJSON, hidden fields as commitments; `tapeline verify` checks it."""
     services, find = call.services, public_api.found_by(call.request, call.services)
-    share = await services.store.read(find)
-    found = await services.store.read(tapes.of_model, share.model_id)
+
+    def looked(connection: Connection) -> tuple[Share, tapes.Reading]:
+        share = find(connection)
+        return share, tapes.of_model(connection, share.model_id)
+
+    share, found = await services.store.read(looked)
     if not share.choices.delay_hours:
-        await sign(services, found)
-    end = await services.store.read(record.end, found, share.choices)
+        with suppress(NoSuchModel):  # the link went with it, which the next look says
+            await sign(services, found)
+
+    def ends(connection: Connection) -> Cut:
+        return record.end(connection, looked(connection)[1], share.choices)
+
+    end = await services.store.read(ends)
 
     def may_read(connection: Connection) -> None:
         if find(connection).choices != share.choices:  # perhaps more is to be hidden now

@@ -180,7 +180,9 @@ class Appender:
 
     def sign_head(self, connection: Connection, no: int) -> None:
         """Sign the current end of a tape, unless its last checkpoint does so already."""
-        head = _locked_tapes(connection, {no})[no]
+        head = _locked_tapes(connection, {no}).get(no)
+        if head is None:  # deleted in the meantime
+            raise NoSuchModel
         newest = select(func.max(checkpoints.c.seq)).where(checkpoints.c.tape == no)
         if head.seq > (connection.scalar(newest) or 0):
             self._sign(connection, head, head.seq, head.link, time.time())
