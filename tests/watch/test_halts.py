@@ -75,6 +75,15 @@ def test_a_model_that_runs_elsewhere_is_told_and_counts_as_stopped_when_it_says_
     assert resume(model, 404)["code"] == "not_halted"
 
 
+def test_the_first_event_after_a_halt_or_a_resume_is_answered_accordingly(model: Model) -> None:
+    line = {"line": "hello", "type": "info"}
+    for _ in range(5):
+        halt(model)
+        assert model.post("/v1/live/log", line).json() == TOLD
+        resume(model)
+        assert model.post("/v1/live/log", line).json() == TAKEN
+
+
 def test_both_ends_of_a_halt_are_on_the_tape_which_still_verifies(model: Model) -> None:
     model.push("/v1/live/log", {"line": "up", "type": "info"})
     made = halt(model, why="Prices are wrong")

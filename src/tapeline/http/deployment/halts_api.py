@@ -99,8 +99,9 @@ def show_halt(connection: Connection, call: Call) -> LastHalt:
 
 
 async def at_once(call: Call) -> None:
-    """Models that run elsewhere are told with the answer to their next event."""
-    call.services.halts.wake()
+    """Models that run elsewhere are told with the answer to their next event. A server that shares
+    the database tells them up to a second later."""
+    await call.services.halts.look_at_once()
 
 
 def _why(said: NewHalt) -> str:

@@ -12,6 +12,7 @@ import msgspec
 from sqlalchemy import Connection, Select, or_, select, tuple_, update
 
 from tapeline.background import Background
+from tapeline.errors import Problem
 from tapeline.runs.leases import MARGIN
 from tapeline.runs.run import Run
 from tapeline.runs.runner import Runner
@@ -30,6 +31,7 @@ from tapeline.thread_pools import briefly, in_thread, threads
 from tapeline.watch.halts import declaring, on_machine
 from tapeline.watch.halts import halt as records
 from tapeline.watch.halts.halt import ELSEWHERE, Halt, HaltedModel
+from tapeline.watch.halts.scopes import Scopes
 
 EVERY, WITHIN = 1.0, 30.0  # seconds
 FOLLOWED_FOR = 3600.0  # seconds after it was resumed, for ends that are still to be proven
@@ -50,7 +52,6 @@ class Open(msgspec.Struct, frozen=True):
 class Known(msgspec.Struct, frozen=True):
     now: float
     """By the database's clock, as leases are."""
-    scopes: frozenset[str | None]
     unenforced: list[Halt]
     open: list[Open]
     """Every run, and the next portion of models that run elsewhere."""
@@ -75,23 +76,32 @@ class Halts:
         self._watchers = watchers
         self._background = background
         self._thread = threads(1, "proofs of ends")
-        self._scopes: frozenset[str | None] = frozenset()
+        self._scopes = Scopes(lambda: store.read(records.scopes_in_force))
         self._last: tuple[str, str] | None = None
         self._work = background.loop("halts", self._turn, every=EVERY, within=WITHIN)
 
     def covers(self, project_id: str) -> bool:
         """Whether models of this project are to stop. For every event: it asks nobody."""
-        scopes = self._scopes
-        return bool(scopes) and (project_id in scopes or None in scopes)
+        return self._scopes.cover(project_id)
+
+    async def look_at_once(self) -> None:
+        """After a halt or its end: the next event that this server answers knows of it. The halt
+        stands if this fails; then the next turn looks again."""
+        self.wake()
+        try:
+            await self._scopes.look()
+        except Problem as error:
+            self._work.note(error)
 
     def wake(self) -> None:
         self._work.wake()
 
     async def _turn(self) -> None:
+        await self._scopes.look()
         await self._record_halt_of_machine()
         since = self._store.clock.ago(FOLLOWED_FOR)
         known = await self._store.read(_read, since, self._last)
-        self._scopes, self._last = known.scopes, known.last
+        self._last = known.last
         for halt in known.unenforced:
             await self._store.write(declaring.stop_what_runs, halt)
             self._runner.wake()
@@ -207,7 +217,6 @@ def _read(connection: Connection, followed_since: float, after: tuple[str, str] 
         last = (elsewhere[-1].halt_id, elsewhere[-1].model_id)
     return Known(
         common_time.now(connection),
-        records.scopes_in_force(connection),
         declaring.unenforced(connection),
         _open(connection, rows + elsewhere),
         last,
