@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection
 
+from tapeline.results.metrics.account import Lacking
 from tapeline.results.performance.account_line import AccountLine
 from tapeline.results.performance.evidence import assembled, kept_of
 from tapeline.results.pnl import summary
@@ -57,6 +58,25 @@ def line(books: Books, *, is_replayed: bool = False) -> AccountLine:
         return assembled(then.kept(replay), said).line()
 
     return books.store.read_now(look)
+
+
+def declared(time: float, symbol: str, size: float, price: float) -> Part:
+    return (time, "position", {"symbol": symbol, "size": size, "average_price": price})
+
+
+def reasons(opened: Opened, *parts: Part) -> list[str | None]:
+    """Why there is no account."""
+    found: list[str | None] = []
+    for is_replayed in (False, True):
+        books = Books(*opened)
+        books.push(*parts)
+        try:
+            line(books, is_replayed=is_replayed)
+        except Lacking as lacking:
+            found.append(lacking.reason)
+        else:
+            found.append(None)
+    return found
 
 
 def lines(opened: Opened, *parts: Part) -> list[AccountLine]:
@@ -123,6 +143,24 @@ def test_what_was_lost_before_the_capital_came_may_be_more_than_it(opened: Opene
     parts = buy(100, 2000), mark(200, 500), cash(300, "deposit", 1000), mark(400, 3000)
     for found in lines(opened, *parts):
         assert (found.value[0], found.is_ruined) == (-500, True)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [declared(1, "SAP-EUR", 10, 100), mark(2, 150, "SAP-EUR")],
+        [declared(1, "SAP-EUR", 10, 100), mark(2, 100, "SAP-EUR")],
+        [declared(1, "SAP-EUR", 10, 100)],
+        [(1.0, "cash", {"type": "interest", "amount": 5.0, "currency": "EUR"}),
+         (2.0, "cash", {"type": "interest", "amount": -5.0, "currency": "EUR"})],
+    ],
+    ids=["a gain", "no gain", "no price", "cash that adds up to nothing"],
+)  # fmt: skip
+def test_whatever_there_is_in_another_currency_leaves_no_account(
+    opened: Opened, parts: list[Part]
+) -> None:
+    for found in reasons(opened, owned(1000), *parts, buy(3, 100), mark(4, 110)):
+        assert found == "There are amounts in EUR too, and an account is computed in USD alone."
 
 
 @st.composite

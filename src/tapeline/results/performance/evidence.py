@@ -24,10 +24,10 @@ from tapeline.results.performance.account_line import AccountLine
 from tapeline.results.performance.flows import Flow, Funded
 from tapeline.results.pnl import summary
 from tapeline.results.pnl.account import Settings, settings_of
-from tapeline.results.pnl.books import Book, Totals, books_of
+from tapeline.results.pnl.books import Book, books_of
 from tapeline.results.pnl.model_currency import own_currency, own_currency_of
 from tapeline.results.pnl.summary import NotComputed, Own
-from tapeline.results.rules.position import earned, exact
+from tapeline.results.rules.position import FLOWS, exact
 
 NO_CAPITAL = "No capital is known. Set it in the settings of the model, or report a first deposit."
 
@@ -164,7 +164,7 @@ def assembled(kept: Kept, said: Own, currency: str | None = None) -> Evidence:
         steps_in(kept, currency) if said.enabled else np.empty((COLUMNS, 0)),
         [] if currency is None else counting.pop(currency, []),
         summary.not_computed(every, own),
-        _reason(kept, named, funded, currency) if said.enabled else OFF,
+        _reason(kept, funded, currency) if said.enabled else OFF,
         counting,
     )
 
@@ -199,18 +199,23 @@ def without_account(wrong: list[NotComputed], funded: Funded) -> str | None:
     return None
 
 
-def _reason(
-    kept: Kept, named: dict[str, Totals], funded: Funded, currency: str | None
-) -> str | None:
+def _reason(kept: Kept, funded: Funded, currency: str | None) -> str | None:
     reason = without_account(summary.not_computed(kept.books, kept.own), funded)
     if reason is not None:
         return reason
-    others = [
-        name for name, one in named.items() if name != currency and (one.fills or earned(one.cash))
-    ]
-    others += [one.currency for one in funded.flows if one.currency != currency]
+    others = sorted({one.currency or kept.own for one in kept.books if _is_counted(one, kept.own)})
+    others += [one.currency for one in funded.flows]
+    others = [one for one in others if one != currency]
     if others:
         return (
             f"There are amounts in {others[0]} too, and an account is computed in {currency} alone."
         )
     return None
+
+
+def _is_counted(book: Book, own: str) -> bool:
+    """Whether it has anything of an account but flows. Amounts alone would not tell: those that add
+    up to nothing now did not before, and may not tomorrow."""
+    state = book.state
+    has_any = state.fills or state.is_opened or any(kind not in FLOWS for kind in state.cash)
+    return bool(has_any) and summary.reason_of(book, own) is None
