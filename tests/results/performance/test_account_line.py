@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Connection
 
 from tapeline.results.metrics.account import Lacking
+from tapeline.results.performance import flows
 from tapeline.results.performance.account_line import AccountLine
 from tapeline.results.performance.evidence import assembled, kept_of
 from tapeline.results.pnl import summary
@@ -161,6 +162,18 @@ def test_whatever_there_is_in_another_currency_leaves_no_account(
 ) -> None:
     for found in reasons(opened, owned(1000), *parts, buy(3, 100), mark(4, 110)):
         assert found == "There are amounts in EUR too, and an account is computed in USD alone."
+
+
+def test_more_flows_than_are_shown_are_in_the_account(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(flows, "MOST", 10)
+    deposits = [cash(10.0 + at, "deposit", 1) for at in range(25)]
+    books = Books(*opened)
+    books.push(owned(1000), *deposits, buy(50, 100), mark(51, 110))
+    found = line(books)
+    assert found.value[-1] == 1035
+    assert found.growth[-1] / 1000 == pytest.approx(1 + 10 / 1025)
 
 
 @st.composite

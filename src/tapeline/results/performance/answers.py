@@ -89,7 +89,7 @@ class Performance(msgspec.Struct, kw_only=True):
     returns: list[Point] = []
     """Time-weighted, as a share: each deposit or withdrawal ends a period."""
     flows: list[Flow]
-    """Deposits and withdrawals but for the one that is the capital."""
+    """Deposits and withdrawals but for the one that is the capital: the newest 10,000."""
     profit: list[Point]
     """Profit and loss over time, cash included."""
     drawdown: OfDrawdown

@@ -19,6 +19,7 @@ from tapeline.results.performance.answers import (
     Unexplained,
 )
 from tapeline.results.performance.evidence import Evidence
+from tapeline.results.performance.flows import MOST
 from tapeline.results.performance.trip_answers import TripGroups
 from tapeline.tape.backtest_results.series import Point, thinned
 
@@ -76,7 +77,7 @@ def _performance(
         capital=capital,
         capital_from=found.funded.source,
         reason=reason,
-        flows=found.flows,
+        flows=found.flows[-MOST:],
         basis=_basis(account),
         profit=view.of(times, np.cumsum(gains)),
         exposure=Exposure(
