@@ -318,10 +318,7 @@ def test_events_of_an_earlier_version_are_carried_over(database: Database, versi
 def test_models_of_an_earlier_version_stay_long_only_and_their_books_are_made_again(
     database: Database, versions: Path
 ) -> None:
-    later = [file for file in versions.glob("*.py") if file.name >= "0013"]
-    kept = {file: file.read_text() for file in later}
-    for file in later:
-        file.unlink()
+    kept = _without(versions, "0013")
     migrate.migrate(database)
     model = "insert into models (id, project_id, name, type, description, created_at) values"
     with database.writing.begin() as connection:
@@ -340,8 +337,7 @@ def test_models_of_an_earlier_version_stay_long_only_and_their_books_are_made_ag
 
 
 def test_earlier_trials_are_of_results_that_stand(database: Database, versions: Path) -> None:
-    newest = next(versions.glob("*_trials_by_result.py"))
-    kept = newest.rename(newest.with_suffix(".later"))
+    kept = _without(versions, "0034")
     migrate.migrate(database)
     columns, rows = (
         "no, tape, id, created_at, result_seq",
@@ -350,11 +346,36 @@ def test_earlier_trials_are_of_results_that_stand(database: Database, versions: 
     with database.writing.begin() as connection:
         connection.execute(text(f"insert into backtests ({columns}) values {rows}"))
         connection.execute(text("insert into trials values (5, 1, 0.5, 365), (5, 2, 0.25, 365)"))
-    kept.rename(newest)
+    for file, content in kept.items():
+        file.write_text(content)
     migrate.migrate(database)
     with database.reading.connect() as connection:
         found = connection.execute(text("select * from trials_by_result")).all()
         assert [tuple(one) for one in found] == [(5, 1, 7, 0.5, 365)]
+
+
+def test_books_by_the_rules_of_an_earlier_version_are_made_again(
+    database: Database, versions: Path
+) -> None:
+    kept = _without(versions, "0035")
+    migrate.migrate(database)
+    book = "insert into books values (1, 0, false, 'BTC-USD-SWAP', 'SWAP', false, 1, 1, '{}')"
+    with database.writing.begin() as connection:
+        connection.execute(text(book))
+    for file, content in kept.items():
+        file.write_text(content)
+    migrate.migrate(database)
+    with database.reading.connect() as connection:
+        assert connection.scalar(text("select count(*) from books")) == 0
+
+
+def _without(versions: Path, first: str) -> dict[Path, str]:
+    """Take the migrations from this one on away; what they were."""
+    later = [file for file in versions.glob("*.py") if file.name >= first]
+    kept = {file: file.read_text() for file in later}
+    for file in later:
+        file.unlink()
+    return kept
 
 
 def _sealed(count: int) -> list[StoredEvent]:

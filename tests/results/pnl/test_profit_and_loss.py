@@ -52,6 +52,24 @@ def test_realized_is_net_of_all_fees_those_of_buys_at_once(books: Books) -> None
     assert money(books) == (1.25, 0, 0.75)
 
 
+def test_contracts_of_different_currencies_are_not_added_up(books: Books) -> None:
+    for symbol, bought, sold in (("BTC-USDT-SWAP", 100.0, 110.0), ("ETH-JPY-SWAP", 1e4, 1.1e4)):
+        books.push((1, MARKET, order(f"{symbol} 1", symbol=symbol, price=bought)))
+        books.push((2, MARKET, order(f"{symbol} 2", "sell", symbol, price=sold)))
+    found = books.pnl()
+    assert {name: one.realized for name, one in found.by_currency.items()} == {
+        "USDT": 10,
+        "JPY": 1000,
+    }
+    assert (found.currency, found.realized) == ("JPY", 1000)
+
+
+def test_a_ticker_that_names_its_contract_counts_in_the_currency_of_the_model(books: Books) -> None:
+    books.push((1, MARKET, order(1, symbol="ETH-PERP", price=10.0)))
+    books.push((2, MARKET, order(2, symbol="BTC-27DEC24-50000-C", price=5.0)))
+    assert {one.currency for one in books.pnl().positions} == {"USD"}
+
+
 def test_fills_count_in_the_order_of_their_execution_not_of_their_arrival(books: Books) -> None:
     books.push((1, MARKET, order(1, price=10.0)))
     books.push((5, MARKET, order(2, "sell", price=30.0)))
