@@ -12,14 +12,15 @@ from tapeline.results.metrics import all_metrics
 from tapeline.results.metrics.account import Account, ordered
 from tapeline.results.metrics.metric import Subject
 from tapeline.results.metrics.round_trips import Matched, match
-from tapeline.results.metrics.trades import read
+from tapeline.results.metrics.trades import Trade, read
 from tests.examples import some
 from tests.results.metrics.series import DAY, every_day
 
 
 def matched(*trades: dict[str, Any], long_only: bool = False) -> Matched:
     sent = [{"symbol": "A", "time": place, **trade} for place, trade in enumerate(trades)]
-    return match(read([zlib.compress(msgspec.json.encode(sent))]), long_only=long_only)
+    packed = [zlib.compress(msgspec.json.encode(sent))]
+    return match(read(packed), long_only=long_only)
 
 
 def buy(size: Any, price: Any = None, **more: Any) -> dict[str, Any]:
@@ -62,6 +63,20 @@ def test_a_sell_of_more_than_is_held_is_a_warning_and_no_short_position() -> Non
     found = matched(sell(1, 10), buy(1, 10), sell(2, 12), long_only=True)
     assert [trip.profit for trip in found.trips] == [2]
     assert (found.oversold, found.open) == (2, [])
+
+
+def test_the_fee_of_what_was_sold_without_being_held_is_the_round_trips_too() -> None:
+    found = matched(buy(1, 10), sell(2, 12, fee=3), long_only=True)
+    assert [(trip.fees, trip.profit) for trip in found.trips] == [(3, 2 - 3)]
+    assert found.fees == 3
+
+
+def test_a_declared_short_position_is_bought_back_where_no_sell_opens_one() -> None:
+    declared = Trade(0, 0.0, "A", "sell", 2.0, 100.0, 0.0, is_declared=True)
+    bought = Trade(1, 1.0, "A", "buy", 2.0, 90.0, 1.0)
+    found = match([declared, bought], long_only=True)
+    assert [(trip.side, trip.size, trip.profit) for trip in found.trips] == [("short", 2, 19)]
+    assert (found.open, found.oversold, found.trades) == ([], 0, 1)
 
 
 def test_a_short_position_is_a_round_trip_too_and_a_trade_may_cross_zero() -> None:

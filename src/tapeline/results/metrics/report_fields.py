@@ -7,7 +7,7 @@ import msgspec
 from tapeline.results.metrics.deflated import Trial
 from tapeline.results.metrics.round_trips import Open
 
-VERSION = 3
+VERSION = 4
 """Of the formulas. A report of an earlier one is made anew."""
 ROUND_TRIPS = "round_trips"
 TRIPS_IN_PIECE = 1_000

@@ -136,17 +136,18 @@ def _count(found: Matched, trade: Trade) -> None:
 def _trade(found: Matched, of_symbol: _Lots, trade: Trade, size: float, long_only: bool) -> None:
     is_sell = trade.side == "sell"
     closing, opening = parted(of_symbol.held, size, is_sell=is_sell)
+    is_oversold = bool(opening) and is_sell and long_only and not trade.is_declared
+    # Nothing else has the fee of what is sold without being held.
+    fee = trade.fee / (closing if is_oversold and closing else size)
     if closing:
-        _close(found, of_symbol, trade, closing, trade.fee / size)
-    if not opening:
-        return
-    if is_sell and long_only:
+        _close(found, of_symbol, trade, closing, fee)
+    if is_oversold:
         found.oversold += 1
-        return
-    sign = -1 if is_sell else 1
-    of_symbol.held += sign * opening
-    lot = _Lot(opening, opening, trade.price, trade.fee / size, trade.time, trade.index, sign)
-    of_symbol.lots.append(lot)
+    elif opening:
+        sign = -1 if is_sell else 1
+        of_symbol.held += sign * opening
+        lot = _Lot(opening, opening, trade.price, fee, trade.time, trade.index, sign)
+        of_symbol.lots.append(lot)
 
 
 def _close(found: Matched, of_symbol: _Lots, trade: Trade, closing: float, fee: float) -> None:
