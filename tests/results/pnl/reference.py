@@ -142,17 +142,22 @@ def _order(parts: list[Said]) -> list[Line]:
         "paid_in": word(("fee_currency",)),
         "assumed": False,
     }
-    if any("filled_size" in one[3] for one in (base, *others)):
+    status, size = word(("status",)), word(("size",))
+    totals = ["filled" if _is_all(one) else one[3].get("filled_size") for one in (base, *others)]
+    told = [one for one in totals if one is not None]
+    all_of_funds = status == "filled" and size is None and set(told[:-1]) <= {0, "filled"}
+    if any(one[3].get("filled_size") is not None for one in (base, *others)) and not (
+        all_of_funds and told[-1] == "filled"
+    ):
+        all_of_it = _known(size) if status == "filled" else None
         return [
             (time, tie, word(("symbol",)), {**common, **what})
-            for time, tie, what in _portions(base, others, word(("price",)))
+            for time, tie, what in _portions([base, *others], word(("price",)), all_of_it)
         ]
-    status = word(("status",))
     if status in OUT:
         return []
     execution, moment = word(PRICES), word(TIMES)
     sure = execution is not None or moment is not None or status == "filled"
-    size = word(("size",))
     whole = common | {
         "price": exact(execution) if execution is not None else _known(word(("price",))),
         "size": _known(size),
@@ -164,22 +169,34 @@ def _order(parts: list[Said]) -> list[Line]:
     return [(time, min(one[1] for one in posts), word(("symbol",)), whole)]
 
 
+def _is_all(one: Said) -> bool:
+    return one[3].get("status") == "filled" and one[3].get("filled_size") is None
+
+
 def _known(number: float | None) -> Fraction | None:
     return None if number is None else exact(number)
 
 
+def _filled(one: Said, so_far: Fraction, all_of_it: Fraction | None) -> Fraction | None:
+    """In all; the status alone says that it is all of the order."""
+    if _is_all(one) and all_of_it is not None:
+        return max(all_of_it, so_far)
+    return _known(one[3].get("filled_size"))
+
+
 def _portions(  # noqa: C901 - the rules one after the other, as they are written
-    base: Said, others: list[Said], limit: float | None
+    said: list[Said], limit: float | None, all_of_it: Fraction | None
 ) -> list[tuple[float, int, dict[str, Any]]]:
     """Each rise of what is filled in all. What is told alone is about the portion before it."""
     portions: list[dict[str, Any]] = []
     early: dict[str, Any] = {"time": None, "price": None, "fee": NOTHING}
     last_price: Fraction | None = None
     paid = NOTHING
-    for time, seq, _, body in [base, *others]:
-        filled = body.get("filled_size")
+    for time, seq, kind, body in said:
+        so_far = sum((one["size"] for one in portions), NOTHING)
+        filled = _filled((time, seq, kind, body), so_far, all_of_it)
         if filled is not None:
-            more = exact(filled) - sum((one["size"] for one in portions), NOTHING)
+            more = filled - so_far
             if more > 0:
                 portions.append(
                     {

@@ -127,3 +127,58 @@ def test_an_order_in_many_portions_costs_a_row_each(books: Books) -> None:
         (plan,) = books.keep()
         assert (len(plan.entries), len(plan.statements)) == (1, 1)
     assert books.pnl().positions[0].size == 100
+
+
+@pytest.mark.parametrize("status", ["filled", "Executed", "closed"])
+def test_an_order_that_began_with_nothing_filled_is_filled_by_its_status(
+    books: Books, status: str
+) -> None:
+    books.push((1, MARKET, order(1, filled_size=0, status="new")))
+    assert books.orders()["1"]["fill"] is None
+    books.push((2, UPDATE, {"id": "1", "status": status, "executionPrice": 100.0, "fee": 1.0}))
+    books.push((5, "mark-price", {"symbol": "BTC-USD", "price": 110.0}))
+    assert portions(books) == []  # one fill has none
+    fill = books.orders()["1"]["fill"]
+    assert (fill.time, fill.size, fill.price, fill.fee) == (2, 1, 100, 1)
+    assert (books.pnl().realized, books.pnl().unrealized) == (-1, 10)
+
+
+def test_the_status_filled_fills_the_rest_at_its_own_time(books: Books) -> None:
+    books.push((3, UPDATE, {"id": "1", "status": "filled"}))
+    books.push((1, LIMIT, order(1, size=10.0, price=100.0)))
+    books.push((2, UPDATE, {"id": "1", "filled_size": 4, "executionPrice": 99.0}))
+    assert portions(books) == [(2, 4, 99, 0), (3, 6, 99, 0)]
+    books.push((9, UPDATE, {"id": "1", "status": "filled", "filled_avg_price": 99.6}))
+    assert portions(books) == [(2, 4, 99, 0), (3, 6, 100, 0)]
+
+
+def test_a_total_beside_the_status_filled_or_after_it_counts(books: Books) -> None:
+    books.push((1, LIMIT, order(1, size=10.0, price=100.0)))
+    books.push((2, UPDATE, {"id": "1", "status": "filled", "filled_size": 4}))
+    assert books.pnl().positions[0].size == 4
+    books.push((3, UPDATE, {"id": "1", "status": "filled"}))
+    assert books.pnl().positions[0].size == 10
+    books.push((4, UPDATE, {"id": "1", "filled_size": 7}))
+    assert books.pnl().positions[0].size == 7
+
+
+def test_an_order_that_was_canceled_after_all_keeps_what_a_total_said(books: Books) -> None:
+    books.push((1, LIMIT, order(1, size=10.0, price=100.0, filled_size=4)))
+    books.push((2, UPDATE, {"id": "1", "status": "filled"}))
+    books.push((3, UPDATE, {"id": "1", "status": "canceled"}))
+    assert books.pnl().positions[0].size == 4
+
+
+def test_an_order_of_funds_that_began_with_nothing_filled_is_filled_by_its_status(
+    books: Books,
+) -> None:
+    books.push((1, MARKET, order(1, funds=500.0, filled_size=0, status="new")))
+    books.push((2, UPDATE, {"id": "1", "status": "filled", "executionPrice": 100.0}))
+    assert books.pnl().positions[0].size == 5
+
+
+def test_the_status_filled_takes_nothing_back(books: Books) -> None:
+    books.push((1, LIMIT, order(1, size=10.0, price=100.0)))
+    books.push((2, UPDATE, {"id": "1", "filled_size": 11}))
+    books.push((3, UPDATE, {"id": "1", "status": "filled"}))
+    assert books.pnl().positions[0].size == 11

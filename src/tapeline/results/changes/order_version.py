@@ -11,9 +11,10 @@ import msgspec
 
 from tapeline.results.changes.change import Report
 from tapeline.results.rules import rises
-from tapeline.results.rules.fills import Fill, Said, fills_of
+from tapeline.results.rules.fills import Fill, fills_of
 from tapeline.results.rules.position import Spec
 from tapeline.results.rules.rises import FEES, FILLED_SIZE, PRICES, TIMES, Filling, Rise, Statement
+from tapeline.results.rules.said import Said
 from tapeline.results.rules.words import positive
 from tapeline.tape.events import kinds
 from tapeline.tape.orders import OrderState, Part, take_post, take_update

@@ -8,13 +8,13 @@ import msgspec
 from tapeline.results.rules import rises
 from tapeline.results.rules.position import ONE, ZERO, Spec
 from tapeline.results.rules.rates import Marks
-from tapeline.results.rules.rises import FEES, FILLED_SIZE, PRICES, TIMES, Statement
+from tapeline.results.rules.rises import FEES, FILLED, FILLED_SIZE, PRICES, TIMES, Statement
+from tapeline.results.rules.said import Said
 from tapeline.results.rules.symbols import currency_of, pair
 from tapeline.results.rules.words import decimal, moment, name, positive, side, text, truth
 from tapeline.tape.orders import OrderState
 
 TAKEN_OUT = {"canceled", "cancelled", "rejected", "expired"}
-FILLED = {"filled", "executed", "done", "closed"}
 POSTED = {"spot-limit", "spot-stop"}
 INVERSE = "It is an inverse contract, which is not computed."
 
@@ -54,7 +54,7 @@ def fills_of(state: OrderState, told: list[Statement]) -> list[Fill]:
     return _whole(state, said, symbol, spec)
 
 
-def _whole(state: OrderState, said: "Said", symbol: str, spec: Spec) -> list[Fill]:
+def _whole(state: OrderState, said: Said, symbol: str, spec: Spec) -> list[Fill]:
     """Nobody said how much was filled: all of it, or nothing."""
     status = said.first(("status",), text)
     if status in TAKEN_OUT or state.base is None or state.first_seq is None:
@@ -113,31 +113,6 @@ def marks_of(some: Iterable[Fill]) -> Marks:
         for one in some
         if one.spec.side == "mark" and one.spec.price is not None
     )
-
-
-class Said:
-    """An order's words. What cannot be read counts as not said."""
-
-    def __init__(self, state: OrderState) -> None:
-        assert state.base is not None
-        self._changes = state.changes
-        self._base = state.base.body
-
-    def first(self, names: tuple[str, ...], read: Any) -> Any:
-        """By whatever name it was said last; else as the order itself said it."""
-        if self._changes:  # most orders are never changed
-            changed = [self._changes[name] for name in names if name in self._changes]
-            if len(changed) > 1:
-                changed.sort(key=lambda one: (one.time, one.seq), reverse=True)
-            for change in changed:
-                value = read(change.value)
-                if value is not None:
-                    return value
-        for word in names:
-            said = self._base.get(word)
-            if said is not None and (value := read(said)) is not None:
-                return value
-        return None
 
 
 def _common(said: Said, symbol: str) -> Spec:

@@ -1,7 +1,8 @@
 """Portions in which an order was filled: `filled_size` is a running total, each rise is a fill.
 
 A rise counts at the time that the update names, else at the update's own. What an update says
-without a `filled_size` (a price, a time, a fee) is about the fill before it. No store here.
+without a `filled_size` (a price, a time, a fee) is about the fill before it. The status `filled`
+without one says that the rest is filled too. No store here.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,7 +13,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from tapeline.results.rules.position import ZERO
-from tapeline.results.rules.words import amount, decimal, moment, positive
+from tapeline.results.rules.said import Said
+from tapeline.results.rules.words import amount, decimal, moment, positive, text
 from tapeline.tape.orders import OrderState
 
 OWN_PRICES = ("executionPrice", "executed_price")
@@ -21,8 +23,9 @@ AVERAGE = "filled_avg_price"
 PRICES = (*OWN_PRICES, AVERAGE)
 TIMES = ("executionTime", "executed_time")
 FEES = ("fee", "fees")
-FILLED_SIZE = "filled_size"
+FILLED_SIZE, STATUS = "filled_size", "status"
 WORDS = frozenset({FILLED_SIZE, *PRICES, *TIMES, *FEES})
+FILLED = frozenset({"filled", "executed", "done", "closed"})
 
 
 class Statement(msgspec.Struct, array_like=True, frozen=True):
@@ -37,6 +40,8 @@ class Statement(msgspec.Struct, array_like=True, frozen=True):
     at: float | None = None
     fee: Decimal | None = None
     """Of the whole order so far."""
+    whole: bool = False
+    """Whether its status says that all is filled, and nothing says how much that is."""
 
 
 class Rise(msgspec.Struct):
@@ -57,18 +62,21 @@ class _Early(NamedTuple):
 
 def statement(body: Mapping[str, Any], time: float, seq: int) -> Statement | None:
     """None when nothing is said that could be read."""
-    if not WORDS & body.keys():
+    filled = amount(body.get(FILLED_SIZE))
+    whole = filled is None and text(body.get(STATUS)) in FILLED
+    if not whole and not WORDS & body.keys():
         return None
     said = Statement(
         time,
         seq,
-        amount(body.get(FILLED_SIZE)),
+        filled,
         _first(body, OWN_PRICES, positive),
         positive(body.get(AVERAGE)),
         _first(body, TIMES, moment),
         _first(body, FEES, decimal),
+        whole,
     )
-    is_empty = all(one is None for one in msgspec.structs.astuple(said)[2:])
+    is_empty = not whole and all(one is None for one in msgspec.structs.astuple(said)[2:-1])
     return None if is_empty else said
 
 
@@ -83,7 +91,7 @@ def in_order(state: OrderState, told: Iterable[Statement]) -> list[Statement]:
     by_seq = {one.seq: one for one in told if one.seq != base.seq}
     others: dict[int, dict[str, Any]] = {}
     times: dict[int, float] = {}
-    for word in WORDS & state.changes.keys():
+    for word in (WORDS | {STATUS}) & state.changes.keys():
         change = state.changes[word]
         if change.seq not in by_seq:
             others.setdefault(change.seq, {})[word] = change.value
@@ -92,7 +100,8 @@ def in_order(state: OrderState, told: Iterable[Statement]) -> list[Statement]:
     later = [*by_seq.values(), *(one for one in rest if one is not None)]
     later.sort(key=lambda one: (one.time, one.seq))
     first = statement(base.body, base.time, base.seq)
-    return later if first is None else [first, *later]
+    every = later if first is None else [first, *later]
+    return _sized(every, Said(state)) if any(one.whole for one in every) else every
 
 
 def found(statements: Iterable[Statement]) -> list[Rise]:
@@ -123,7 +132,7 @@ class Filling:
         self.touched, self.before = {}, len(self.rises)
         self._undone = self._figures()
         if said.filled is not None:
-            self._fill(said.filled, said)
+            self._fill(max(said.filled, self._filled) if said.whole else said.filled, said)
         if said.at is not None:
             self._date(said.at)
         if said.price is not None:
@@ -209,6 +218,21 @@ class Filling:
     def _note(self, place: int) -> None:
         if place < self.before and place not in self.touched:
             self.touched[place] = copy(self.rises[place])
+
+
+def _sized(every: list[Statement], said: Said) -> list[Statement]:
+    """Where all is said to be filled, that is the size of the order, unless it was taken out."""
+    is_filled = said.first((STATUS,), text) in FILLED
+    size = said.first(("size",), positive) if is_filled else None
+    if is_filled and size is None and _is_whole(every):
+        return [msgspec.structs.replace(one, filled=None) for one in every]
+    return [msgspec.structs.replace(one, filled=size) if one.whole else one for one in every]
+
+
+def _is_whole(every: list[Statement]) -> bool:
+    """Whether nothing but the status ever said that anything was filled, and it came last."""
+    told = [one for one in every if one.whole or one.filled is not None]
+    return told[-1].whole and not any(one.filled for one in told)
 
 
 def _first(body: Mapping[str, Any], names: Iterable[str], read: Any) -> Any:
