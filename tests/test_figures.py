@@ -1,5 +1,6 @@
 """Shared pages and commands write numbers as the owner's pages do."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +30,27 @@ def test_numbers_are_written_as_on_the_owners_pages(example: list[Any]) -> None:
     assert WRITERS[kind](value, currency) == text
 
 
-def test_a_number_of_any_size_is_written_without_an_exponent() -> None:
-    for value in (5e-324, 1.7976931348623157e308, -1e22, 1e-7):
+def test_a_number_that_somebody_reads_is_written_without_an_exponent() -> None:
+    for value in (5e-324, -1e18, 9.99e21, 1e-7):
         for write in WRITERS.values():
             assert "e" not in write(value, None)
+
+
+def test_an_absurd_number_is_written_in_short() -> None:
+    assert figures.money(1.2e305, "USD") == "1.2e305\N{NO-BREAK SPACE}USD"
+    assert figures.gain(-1e24, None) == f"{figures.MINUS}1e24"
+    assert figures.signed_amount(1.234e24, "EUR") == "+1.23e24"
+    assert figures.percent(1.7976931348623157e308) == "1.8e310 %"
+
+
+def test_what_is_no_finite_number_can_be_written_too() -> None:
+    for write in WRITERS.values():
+        assert figures.ENDLESS in write(math.inf, "USD")
+        assert write(-math.inf, None).startswith((figures.MINUS, figures.ENDLESS))
+        assert figures.NOTHING in write(math.nan, "BTC")
+    assert figures.gain(math.inf, None) == f"+{figures.ENDLESS}"
+    assert figures.tone(figures.gain(-math.inf, None)) == "loss"
+    assert figures.tone(figures.gain(math.nan, None)) == ""
 
 
 def test_a_loss_that_is_written_as_nothing_is_not_a_loss() -> None:

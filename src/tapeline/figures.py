@@ -1,10 +1,14 @@
 """Numbers for people, as the pages write them (`web/src/format/numbers.ts`): on shared pages and in
-commands. One list of examples holds the two together."""
+commands. One list of examples holds the two together.
 
+A model may report any number, and sums of those overflow: every double can be written here.
+"""
+
+import math
 from decimal import ROUND_HALF_UP, Context, Decimal, localcontext
 from typing import Literal
 
-MINUS, NOTHING = "\N{MINUS SIGN}", "\N{EN DASH}"
+MINUS, NOTHING, ENDLESS = "\N{MINUS SIGN}", "\N{EN DASH}", "\N{INFINITY}"
 # Currencies shown with two decimals; others are shown with more where it matters.
 TWO_DIGITS = {"USD", "EUR", "GBP", "CHF", "AUD", "CAD", "NZD", "USDT", "USDC", "BUSD"}
 # Enough for what exchanges quote (112.578125, 151.12345).
@@ -16,6 +20,9 @@ MOST_DECIMALS = 20
 DIGITS_OF_AN_AMOUNT = 4
 # The smallest part of a bitcoin; what is below it is the noise of sums.
 DECIMALS_OF_A_COIN = 8
+# What nobody reads digit by digit: 1.2e305 stands for it.
+ABSURD = Decimal("1e24")
+_SOMETHING = f"123456789{ENDLESS}"
 _EVERY_DIGIT = Context(prec=700)  # of any double, in front of the point and behind it
 
 
@@ -107,7 +114,7 @@ def without_sign_of_nothing(text: str) -> str:
 
 def is_nothing(text: str) -> bool:
     """Whether a written figure has no digit but 0; its currency may have others."""
-    return not any(digit in text.split(maxsplit=1)[0] for digit in "123456789") if text else True
+    return not any(one in text.split(maxsplit=1)[0] for one in _SOMETHING) if text else True
 
 
 def _decimals(value: float, digits: int) -> int:
@@ -127,12 +134,21 @@ def _digits(value: float, currency: str | None) -> str:
 
 
 def _plain(value: float, least: int, most: int, *, times: int = 1) -> str:
+    if not math.isfinite(value):
+        return NOTHING if math.isnan(value) else ENDLESS
     with localcontext(_EVERY_DIGIT):
         exact = Decimal(repr(abs(value))) * times
+        if exact >= ABSURD:
+            return _short(exact)
         rounded = exact.quantize(Decimal(1).scaleb(-most), ROUND_HALF_UP)
         whole, _, decimals = f"{rounded:,f}".partition(".")
     kept = decimals.rstrip("0").ljust(least, "0")
     return f"{whole}.{kept}" if kept else whole
+
+
+def _short(value: Decimal) -> str:
+    digits, exponent = f"{value:.2e}".split("e")
+    return f"{digits.rstrip('0').rstrip('.')}e{int(exponent)}"
 
 
 def _signed(value: float, text: str) -> str:

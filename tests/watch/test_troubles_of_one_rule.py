@@ -20,7 +20,7 @@ from tests.conftest import Person, Service
 from tests.pushing import Model, pushing
 from tests.waiting import wait_for
 from tests.watch.conditions.asking import fund, mark, order, trade
-from tests.watch.watching import add, crash, fires, resolves, run, shown, state
+from tests.watch.watching import add, crash, fires, incidents, resolves, run, shown, state
 
 CRASHED = {"condition": "crashed", "within": "1s"}
 
@@ -171,6 +171,19 @@ def test_hours_that_nobody_can_tell(
     rule = add(broken, CRASHED, hours={"calendar": "XNYS"})
     wait_for(lambda: state(broken, rule) == "unknown")
     assert "Its hours are not known: ValueError" in _said(broken, rule)
+    _go_on(other)
+
+
+def test_an_incident_stays_open_while_its_figure_overflows(broken: Model, other: Model) -> None:
+    rule = add(broken, "fee-share", limit=5)
+    now = time.time()
+    trade(broken, now - 9, order(1, fee=50))
+    fires(broken, rule)
+    trade(broken, now - 8, order(2, 1e200, size=1e200, fee=1e308))
+    wait_for(lambda: state(broken, rule) == "unknown")
+    assert "too large to compute" in _said(broken, rule)
+    (incident,) = incidents(broken, state="open")
+    assert incident["rule_id"] == rule
     _go_on(other)
 
 

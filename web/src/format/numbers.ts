@@ -28,6 +28,8 @@ const MOST_DECIMALS = 20;
 const DIGITS_OF_AN_AMOUNT = 4;
 /** The smallest part of a bitcoin; what is below it is the noise of sums. */
 const DECIMALS_OF_A_COIN = 8;
+/** What nobody reads digit by digit: 1.2e305 stands for it. A model may report any number. */
+const ABSURD = 1e24;
 
 export type Figure = number | null | undefined;
 
@@ -163,7 +165,7 @@ function decimals(value: number, digits: number): number {
   return Math.min(MOST_DECIMALS, digits - 1 - exponent);
 }
 
-function digits(value: number, currency: string | null | undefined): Intl.NumberFormat {
+function digits(value: number, currency: string | null | undefined): Format {
   const magnitude = Math.abs(value);
   if (currency && TWO_DIGITS.has(currency)) return plain(2, 2);
   if (currency) return plain(2, magnitude >= 100 ? 2 : magnitude >= 1 ? 4 : DECIMALS_OF_A_COIN);
@@ -175,24 +177,36 @@ function unit(currency: string | null | undefined): string {
   return currency ? `\u00a0${currency}` : "";
 }
 
-const made = new Map<string, Intl.NumberFormat>();
+interface Format {
+  format: (value: number) => string;
+}
 
-function plain(least: number, most: number): Intl.NumberFormat {
+const made = new Map<string, Format>();
+
+function plain(least: number, most: number): Format {
   const key = `${least} ${most}`;
   let found = made.get(key);
   if (!found) {
-    found = new Intl.NumberFormat("en", {
+    const exact = new Intl.NumberFormat("en", {
       minimumFractionDigits: least,
       maximumFractionDigits: Math.max(least, most),
     });
+    found = {
+      format: (value) => (Math.abs(value) >= ABSURD ? short(value) : exact.format(value)),
+    };
     made.set(key, found);
   }
   return found;
 }
 
+function short(value: number): string {
+  if (!Number.isFinite(value)) return value < 0 ? "-∞" : "∞";
+  return value.toExponential(2).replace(/\.?0*e\+/, "e");
+}
+
 /** With a real minus; one before nothing is left out. */
 function typographic(text: string): string {
-  return text.replace("-", /[1-9]/.test(text) ? MINUS : "");
+  return text.replace("-", /[1-9∞]/.test(text) ? MINUS : "");
 }
 
 function isNumber(value: Figure): value is number {

@@ -278,7 +278,7 @@ def _late_reports(question: Question) -> Finding:
         float(len(late)),
         f"{least}{len(late):,} reports within {in_words(asked)} arrived more than"
         f" {length(found.after)} after their own time, one of them {length(worst)};"
-        f" the limit is {asked.limit:,.0f}.",
+        f" the limit is {figures.integer(asked.limit)}.",
         look_again=late[-1].received_at + window,
     )
 

@@ -8,7 +8,7 @@ from tapeline.tape.events import kinds
 from tapeline.tape.reading import channels
 from tapeline.watch.conditions import stretches
 from tapeline.watch.conditions.condition import Past, Preview, Stretch, Stretches
-from tapeline.watch.conditions.judging import within
+from tapeline.watch.conditions.judging import percent_of, within
 from tapeline.watch.facts import of_arrivals, of_lines, of_orders
 from tapeline.watch.facts.of_orders import Fate, Filled, Placed
 from tapeline.watch.heavy.messages import Match
@@ -36,13 +36,13 @@ def slippage(fills: Sequence[Filled]) -> float | None:
         if expected:
             more = expected - one.price if one.placed.is_sell else one.price - expected
             lost, weight = lost + more / expected * one.value, weight + one.value
-    return 100 * lost / weight if weight else None
+    return percent_of(lost, weight) if weight else None
 
 
 def fee_share(fills: Sequence[Filled]) -> float | None:
     """Fees in percent of the traded value."""
     traded = sum(one.value for one in fills)
-    return 100 * sum(one.fee for one in fills) / traded if traded else None
+    return percent_of(sum(one.fee for one in fills), traded) if traded else None
 
 
 def orders_per_minute(past: Past) -> Sequence[Stretch]:

@@ -5,6 +5,8 @@ import re
 SECONDS = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
 LONGEST = 366 * SECONDS["d"]
 
+ENDLESS = 10_000 * LONGEST
+
 _WRITTEN = re.compile(r"(\d{1,9}(?:\.\d{1,3})?) ?([smhd]?)")
 
 
@@ -35,6 +37,8 @@ def in_words(seconds: float) -> str:
     """For sentences, in the two largest units: 1 d 4 h, 12 min 5 s, 0.4 s."""
     if seconds < 1:
         return f"{max(0.0, seconds):.1f} s"
+    if not seconds < ENDLESS:  # nor any that is no number
+        return "more than 10,000 years"
     left, words = round(seconds), []
     for letter, word in (("d", "d"), ("h", "h"), ("m", "min"), ("s", "s")):
         count, left = divmod(left, int(SECONDS[letter]))

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any
 from tapeline import figures
 from tapeline.watch.conditions import exposure_previews as previews
 from tapeline.watch.conditions.condition import Condition, Finding, Option, Question
-from tapeline.watch.conditions.judging import amount, exceeded, spelled, unknown
+from tapeline.watch.conditions.judging import (
+    amount,
+    exceeded,
+    magnitude,
+    percent_of,
+    spelled,
+    unknown,
+)
 from tapeline.watch.facts.fact import Asked
 from tapeline.watch.facts.of_exposure import Exposure, Holds
 from tapeline.watch.facts.of_money import Money
@@ -54,7 +61,7 @@ def _in_unit(
         return unknown(NO_ACCOUNT)
     if value and currency != account.currency:
         return unknown(f"It is held in {currency}, and the account is in {account.currency}.")
-    return 100 * value / account.value
+    return percent_of(value, account.value)
 
 
 def _look_again(found: Exposure, now: float) -> float | None:
@@ -71,7 +78,7 @@ def _position_size(question: Question) -> Finding:
         if found.trouble is not None and not found.positions:
             return unknown(found.trouble)
         return exceeded(asked, 0.0, "Nothing is held.")
-    largest = max(some, key=lambda one: abs(one.size))
+    largest = max(some, key=lambda one: magnitude(one.size))
     return exceeded(
         asked,
         abs(largest.size),
@@ -106,7 +113,7 @@ def _position_value(question: Question) -> Finding:
         if found.trouble is not None and not found.positions:
             return unknown(found.trouble)
         return exceeded(asked, 0.0, "Nothing is held.")
-    largest = max(some, key=lambda one: abs(one.value or 0.0))
+    largest = max(some, key=lambda one: magnitude(one.value or 0.0))
     value = _in_unit(abs(largest.value or 0.0), largest.currency, asked, facts)
     if isinstance(value, Finding):
         return value
@@ -204,7 +211,7 @@ def _open_orders(question: Question) -> Finding:
         for one in found.items
     )
     besides = f" Of the newest {len(found.items):,} orders." if found.is_cut else ""
-    said = f"{count:,} orders are open; the limit is {asked.limit:,.0f}.{besides}"
+    said = f"{count:,} orders are open; the limit is {figures.integer(asked.limit)}.{besides}"
     return exceeded(asked, float(count), said)
 
 

@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 
+from tapeline import figures
 from tapeline.runs.run import Run
 from tapeline.watch.conditions import life_previews
 from tapeline.watch.conditions.condition import Condition, Find, Finding, Option, Question
 from tapeline.watch.conditions.durations import in_words
+from tapeline.watch.conditions.judging import percent_of, reached
 from tapeline.watch.facts.lifecycle_events import Said
 from tapeline.watch.facts.resource_use import MB, Use
 
@@ -95,17 +97,12 @@ def _restarting(question: Question) -> Finding:
     said: Sequence[Said] | None = question.facts.get("lifecycle")
     if not said:
         return Finding(holds=None, said=NEVER_DEPLOYED)
-    within, limit = question.asked.options["within"], question.asked.limit or 0.0
+    within = question.asked.options["within"]
     since = max(question.now - within, question.asked.counts_from)
     times = [one.at for one in said if one.message == "Restarting" and one.at > since]
     again = min(times) + within if times else None
-    return Finding(
-        holds=len(times) >= limit,
-        said=f"It was restarted {len(times)} times within {in_words(within)}.",
-        value=len(times),
-        limit=limit,
-        look_again=again,
-    )
+    told = f"It was restarted {len(times)} times within {in_words(within)}."
+    return reached(question.asked, float(len(times)), told, look_again=again)
 
 
 def _memory_near(question: Question) -> Finding:
@@ -131,9 +128,10 @@ def _unused(question: Question, what: str) -> Finding:
 
 
 def _near(question: Question, used: int, allowed: int, of: str) -> Finding:
-    share, limit = 100.0 * used / allowed, question.asked.limit or 0.0
-    said = f"It uses {used // MB:,} MB of the {allowed // MB:,} MB {of} ({share:.0f} %)."
-    return Finding(holds=share >= limit, said=said, value=share, limit=limit)
+    share = percent_of(used, allowed)
+    shown = figures.integer(share)
+    said = f"It uses {used // MB:,} MB of the {allowed // MB:,} MB {of} ({shown} %)."
+    return reached(question.asked, share, said)
 
 
 WITHIN = Option(

@@ -1,11 +1,19 @@
 """Conditions about an account: of a model, or of all models of a project as one."""
 
-from datetime import UTC, datetime
 from typing import Literal
 
+from tapeline import moments
 from tapeline.watch.conditions import money_previews as previews
 from tapeline.watch.conditions.condition import Condition, Finding, Question, Scope
-from tapeline.watch.conditions.judging import DAY, MONDAY, amount, reached, slack, unknown
+from tapeline.watch.conditions.judging import (
+    DAY,
+    MONDAY,
+    amount,
+    below,
+    percent_of,
+    reached,
+    unknown,
+)
 from tapeline.watch.facts.of_money import Money
 
 SCOPES: frozenset[Scope] = frozenset({"model", "project", "all"})
@@ -54,10 +62,10 @@ def _drawdown(question: Question) -> Finding:
     value = _in_unit(standing.fall.money, standing.fall.share, asked.unit, standing.reason)
     if isinstance(value, Finding):
         return value
-    peak = datetime.fromtimestamp(max(0.0, standing.fall.peak_at), UTC)
+    peak = moments.written(max(0.0, standing.fall.peak_at), "%Y-%m-%d %H:%M UTC")
     said = (
         f"It is {amount(value, asked.unit, standing.currency)} below its peak of"
-        f" {peak:%Y-%m-%d %H:%M} UTC; the limit is"
+        f" {peak}; the limit is"
         f" {amount(asked.limit, asked.unit, standing.currency)}.{_besides(found)}"
     )
     return reached(asked, value, said, look_again=_look_again(found, now))
@@ -193,12 +201,11 @@ def _account_below(question: Question) -> Finding:
     standing = found.standing
     if standing.value is None or asked.limit is None:
         return unknown(standing.reason)
-    return Finding(
-        holds=standing.value < asked.limit - slack(asked.limit),
-        said=f"The account is worth {amount(standing.value, 'money', standing.currency)}; the limit"
+    return below(
+        asked,
+        standing.value,
+        f"The account is worth {amount(standing.value, 'money', standing.currency)}; the limit"
         f" is {amount(asked.limit, 'money', standing.currency)}.{_besides(found)}",
-        value=standing.value,
-        limit=asked.limit,
         look_again=_look_again(found, now),
     )
 
@@ -235,7 +242,7 @@ def _account_unexplained(question: Question) -> Finding:
     if asked.unit == "percent":
         if not said.value:
             return unknown("The exchange says that the account is worth nothing.")
-        value = 100 * value / abs(said.value)
+        value = percent_of(value, abs(said.value))
     shown = amount(said.value, "money", standing.currency)
     return reached(
         asked,

@@ -5,7 +5,7 @@ from typing import Any
 
 from tapeline import figures
 from tapeline.watch.conditions.condition import Condition, Finding, Option, Question
-from tapeline.watch.conditions.judging import DAY, happened, reached, unknown
+from tapeline.watch.conditions.judging import DAY, below, happened, percent_of, reached, unknown
 from tapeline.watch.facts.certificates import Certificate
 from tapeline.watch.facts.of_backtests import Backtest
 from tapeline.watch.facts.of_installation import HostState, Room
@@ -70,15 +70,14 @@ def _disk(question: Question) -> Finding:
     found: Room | None = question.facts.get("disk")
     if found is None or found.trouble is not None or not found.size:
         return unknown(None if found is None else found.trouble)
-    free = found.free / GIGABYTE if asked.unit == "gigabytes" else 100 * found.free / found.size
-    limit = asked.limit or 0.0
-    shown = f"{limit:,.4g} GB" if asked.unit == "gigabytes" else figures.percent(limit / 100)
-    return Finding(
-        holds=free < limit,
-        said=f"{found.free / GIGABYTE:,.4g} GB ({figures.percent(found.free / found.size)}) of the"
+    limit, is_share = asked.limit or 0.0, asked.unit != "gigabytes"
+    free = percent_of(found.free, found.size) if is_share else found.free / GIGABYTE
+    shown = figures.percent(limit / 100) if is_share else f"{limit:,.4g} GB"
+    return below(
+        asked,
+        free,
+        f"{found.free / GIGABYTE:,.4g} GB ({figures.percent(found.free / found.size)}) of the"
         f" disk of the data directory are free; the limit is {shown}.",
-        value=free,
-        limit=limit,
     )
 
 
@@ -86,7 +85,7 @@ def _quota(question: Question) -> Finding:
     found: Room | None = question.facts.get("quota")
     if found is None or not found.size:
         return unknown(None)
-    value = 100 * found.used / found.size
+    value = percent_of(found.used, found.size)
     return reached(
         question.asked,
         value,
@@ -155,12 +154,12 @@ def _certificate(question: Question) -> Finding:
     if found.ends_at is None:
         return unknown(found.trouble)
     left, limit = (found.ends_at - now) / DAY, asked.limit or 0.0
-    ends = f"in {left:,.0f} days" if left > 0 else f"{-left:,.0f} days ago"
-    return Finding(
-        holds=left < limit,
-        said=f"The certificate of {found.host} ends {ends}; the limit is {limit:,.0f} days.",
-        value=left,
-        limit=limit,
+    shown = figures.integer(abs(left))
+    ends = f"in {shown} days" if left > 0 else f"{shown} days ago"
+    return below(
+        asked,
+        left,
+        f"The certificate of {found.host} ends {ends}; the limit is {figures.integer(limit)} days.",
         look_again=found.ends_at - limit * DAY if left >= limit else None,
     )
 

@@ -1,5 +1,6 @@
 """Conditions about silence: nothing came from a model for so long, although it runs."""
 
+import math
 from collections.abc import Callable, Sequence
 
 from tapeline.runs.run import Run
@@ -13,6 +14,7 @@ from tapeline.watch.conditions.condition import (
     Question,
 )
 from tapeline.watch.conditions.durations import in_words
+from tapeline.watch.conditions.judging import TOO_LARGE, unknown
 from tapeline.watch.facts.last_events import HEARTBEAT, UNNAMED
 from tapeline.watch.facts.lifecycle_events import Said
 
@@ -29,6 +31,8 @@ def _silence(last_of: Last, what: str) -> Find:
             return Finding(holds=False, said="It is not running, so nothing is expected of it.")
         last, asked = last_of(question), question.asked
         start = max(last or 0.0, running_since or 0.0, asked.counts_from)
+        if math.isnan(start):
+            return unknown(TOO_LARGE)
         due, silent = start + asked.lasting, max(0.0, question.now - start)
         if question.now < due:
             # Nothing that the next one makes untrue: it is not asked again before it is due.
