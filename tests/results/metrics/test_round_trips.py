@@ -17,10 +17,10 @@ from tests.examples import some
 from tests.results.metrics.series import DAY, every_day
 
 
-def matched(*trades: dict[str, Any], long_only: bool = False) -> Matched:
+def matched(*trades: dict[str, Any], long_only: bool = False, quote_asset: str = "") -> Matched:
     sent = [{"symbol": "A", "time": place, **trade} for place, trade in enumerate(trades)]
     packed = [zlib.compress(msgspec.json.encode(sent))]
-    return match(read(packed), long_only=long_only)
+    return match(read(packed), long_only=long_only, quote_asset=quote_asset)
 
 
 def buy(size: Any, price: Any = None, **more: Any) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from tapeline.results.metrics.report_fields import (
     Row,
     Trips,
 )
-from tapeline.results.metrics.round_trips import Matched, RoundTrip, match
+from tapeline.results.metrics.round_trips import LEFT_OUT, Matched, RoundTrip, match
 from tapeline.results.metrics.trades import read
 
 LISTED = 1_000  # open positions and symbols, so that a report stays small
@@ -49,7 +49,8 @@ def _make(
     series = ordered(*from_pieces(contents("equity")))
     long_only = header.get("positions") == "long_only"
     account = Account(series)
-    matched = match(read(contents("trades")), long_only=long_only)
+    quote_asset = str(header.get("quote_asset") or "")
+    matched = match(read(contents("trades")), long_only=long_only, quote_asset=quote_asset)
     subject = Subject(account, matched)
     rolled = _or_none(lambda: calendar_returns.rolling(account))
     months = _or_none(lambda: calendar_returns.by_month(account))
@@ -139,24 +140,26 @@ def _trips(matched: Matched) -> Trips:
     symbols.sort(key=lambda one: -abs(one.profit or 0.0))
     return Trips(
         count=len(matched.trips),
-        fees=sum(one.fees for one in matched.trips),
-        profit=_sum(matched.trips),
+        fees=_sum([one.fees for one in matched.trips]),
+        profit=_sum([one.profit for one in matched.trips]),
         open=matched.open[-LISTED:],
         open_count=len(matched.open),
         symbols=symbols[:LISTED],
         warnings=list(_warnings(matched)),
-        open_fees=sum(one.fees for one in matched.open),
+        open_fees=_sum([one.fees for one in matched.open]),
     )
 
 
 def _of_symbol(symbol: str, trips: list[RoundTrip]) -> OfSymbol:
-    profits = np.array([trip.profit for trip in trips if trip.profit is not None])
-    return OfSymbol(symbol, len(trips), _sum(trips), _or_none(lambda: measuring.win_rate(profits)))
+    every = [trip.profit for trip in trips]
+    profits = np.array([one for one in every if one is not None])
+    return OfSymbol(symbol, len(trips), _sum(every), _or_none(lambda: measuring.win_rate(profits)))
 
 
-def _sum(trips: list[RoundTrip]) -> float | None:
-    profits = [trip.profit for trip in trips if trip.profit is not None]
-    return sum(profits) if len(profits) == len(trips) else None
+def _sum(amounts: list[float | None]) -> float | None:
+    """Of all of them, or nothing."""
+    known = [one for one in amounts if one is not None]
+    return sum(known) if len(known) == len(amounts) else None
 
 
 def _warnings(matched: Matched) -> Iterator[str]:
@@ -165,6 +168,7 @@ def _warnings(matched: Matched) -> Iterator[str]:
         (matched.unsized, "came without a size and were matched with nothing"),
         (matched.unpriced, "came without a price; their round trips have no profit"),
         (matched.sideless, "are neither a buy nor a sell"),
+        (matched.left_out, LEFT_OUT),
     ):
         if count:
             yield f"{count:,} of {matched.trades:,} trades {what}."

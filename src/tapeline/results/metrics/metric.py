@@ -14,7 +14,7 @@ from tapeline.results.metrics import calendar_returns
 from tapeline.results.metrics.account import Account, Flags, Floats, Lacking
 from tapeline.results.metrics.drawdowns import Drawdowns, deepest, find
 from tapeline.results.metrics.report_fields import Drawdown, Measured, Shown, Type
-from tapeline.results.metrics.round_trips import Matched
+from tapeline.results.metrics.round_trips import Matched, RoundTrip, left_out
 
 NEVER_LOST = "There was no loss to compare with."
 NEVER_WON = "There was no gain."
@@ -89,12 +89,21 @@ class Subject:
         return self.matched
 
     @cached_property
+    def counted(self) -> list[RoundTrip]:
+        """The round trips of the symbols that are computed."""
+        trades = self.trades
+        if not trades.trips:
+            raise Lacking(NO_TRIPS)
+        found = [trip for trip in trades.trips if trip.symbol not in trades.not_computed]
+        if not found:
+            raise Lacking(left_out(trades))
+        return found
+
+    @cached_property
     def profits(self) -> Floats:
         """Of the round trips, in money."""
-        if not self.trades.trips:
-            raise Lacking(NO_TRIPS)
-        found = [trip.profit for trip in self.trades.trips if trip.profit is not None]
-        if len(found) < len(self.trades.trips):
+        found = [trip.profit for trip in self.counted if trip.profit is not None]
+        if len(found) < len(self.counted):
             raise Lacking(f"{self.trades.unpriced} trades came without their price.")
         return np.array(found)
 
@@ -102,7 +111,7 @@ class Subject:
     def shares(self) -> Floats:
         """Of the round trips, as a share of what the entry cost."""
         _ = self.profits
-        return np.array([trip.profit_percent or 0.0 for trip in self.trades.trips])
+        return np.array([trip.profit_percent or 0.0 for trip in self.counted])
 
 
 class Metric(NamedTuple, Generic[S]):

@@ -5,6 +5,7 @@ import numpy as np
 from tapeline.results.metrics import metric
 from tapeline.results.metrics.account import DAY, Lacking
 from tapeline.results.metrics.metric import NO_TRIPS, Metric, Subject
+from tapeline.results.metrics.round_trips import left_out
 
 
 def _span(subject: Subject) -> tuple[float, float]:
@@ -49,11 +50,19 @@ def _time_in_market(subject: Subject) -> float:
 def _turnover(subject: Subject) -> float:
     subject.account.require_account()
     traded, average = subject.trades.traded, float(subject.worth.closes.mean())
+    if subject.trades.left_out:
+        raise Lacking(left_out(subject.trades))
     if traded is None:
         raise Lacking("A trade came without its price or its size.")
     if average <= 0:
         raise Lacking("The account value is not positive on average.")
     return traded / average
+
+
+def _fees(subject: Subject) -> float:
+    if subject.trades.fees is None:
+        raise Lacking(left_out(subject.trades))
+    return subject.trades.fees
 
 
 TRADING: tuple[Metric[Subject], ...] = (
@@ -62,7 +71,7 @@ TRADING: tuple[Metric[Subject], ...] = (
         "Trades",
         "count",
         "How many trades were made, buys and sells.",
-        "number of trades that were not cancelled, rejected or expired",
+        "number of trades that were filled at least in part",
         lambda s: 0.0 if s.matched is not None and not s.matched.trades else s.trades.trades,
     ),
     Metric(
@@ -199,6 +208,6 @@ TRADING: tuple[Metric[Subject], ...] = (
         "money",
         "What all trades cost in fees.",
         "Σ fees of the trades",
-        lambda s: s.trades.fees,
+        _fees,
     ),
 )

@@ -93,14 +93,14 @@ class Trips(msgspec.Struct, kw_only=True):
     """The round trips in short."""
 
     count: int
-    fees: float
-    """Of the round trips: `profit` is net of them."""
+    fees: float | None
+    """Of the round trips: `profit` is net of them. Both are null where a symbol is not computed."""
     profit: float | None
     open: list[Open]
     open_count: int
     symbols: list[OfSymbol]
     warnings: list[str]
-    open_fees: float = 0.0
+    open_fees: float | None = 0.0
     """What opening the positions cost that are still open at the end."""
 
 

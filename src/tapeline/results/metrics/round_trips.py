@@ -10,11 +10,17 @@ from typing import Literal
 
 import msgspec
 
+from tapeline.results.metrics import not_computed
 from tapeline.results.metrics.trades import Trade
 from tapeline.results.rules.position import parted
 
 DUST = 1e-9  # of a lot: what floating point leaves of it when all of it is sold
 NO_PRICE = "A trade came without its price."
+# It names no symbol, currency or kind of contract: links that hide those show it too.
+LEFT_OUT = (
+    "count in no sum of money: their currency, that of their fees, or their contracts do not allow "
+    "it"
+)
 
 Way = Literal["long", "short"]
 
@@ -26,7 +32,7 @@ class RoundTrip(msgspec.Struct, gc=False, kw_only=True):
     exit_time: float
     entry_price: float | None
     exit_price: float | None
-    fees: float
+    fees: float | None
     profit: float | None
     """In money, net of the fees of both sides."""
     profit_percent: float | None
@@ -35,7 +41,7 @@ class RoundTrip(msgspec.Struct, gc=False, kw_only=True):
     """The places of both trades in the list that was sent."""
     exit_index: int
     reason: str | None = None
-    """Why there is no profit."""
+    """Why there is no profit, and where the symbol is not computed no fee either."""
     side: Way = "long"
 
 
@@ -47,8 +53,8 @@ class Open(msgspec.Struct, gc=False, kw_only=True):
     entry_time: float
     entry_price: float | None
     side: Way = "long"
-    fees: float = 0.0
-    """What opening it cost; no round trip has them."""
+    fees: float | None = 0.0
+    """What opening it cost; no round trip has them. Null where the symbol is not computed."""
 
 
 class Matched(msgspec.Struct, kw_only=True):
@@ -57,9 +63,9 @@ class Matched(msgspec.Struct, kw_only=True):
     open: list[Open]
     trades: int
     traded: float | None
-    """The value of all trades; null when a price or a size is missing."""
-    fees: float
-    """Of all trades, whether they are matched or not."""
+    """The value of all trades; null when a price or a size is missing, or a symbol is left out."""
+    fees: float | None
+    """Of all trades, whether they are matched or not; null when one of a symbol is left out."""
     first: float | None = None
     last: float | None = None
     oversold: int = 0
@@ -69,6 +75,10 @@ class Matched(msgspec.Struct, kw_only=True):
     unpriced: int = 0
     sideless: int = 0
     """Trades that neither buy nor sell."""
+    left_out: int = 0
+    """Trades of symbols that are not computed."""
+    not_computed: dict[str, str] = {}
+    """Symbols that count in no sum of money, and why."""
 
 
 class _Lot(msgspec.Struct, gc=False):
@@ -88,11 +98,13 @@ class _Lots(msgspec.Struct):
     held: float = 0.0
 
 
-def match(trades: Iterable[Trade], *, long_only: bool = False) -> Matched:
-    """First in, first out. Trades count in the order of their times, ties as they were sent."""
+def match(trades: Iterable[Trade], *, long_only: bool = False, quote_asset: str = "") -> Matched:
+    """First in, first out. Trades count in the order of their times, ties as they were sent.
+    `quote_asset`: that amounts are in; empty where all trades are known to count in one."""
     ordered = sorted(trades, key=lambda trade: trade.time)
     lots: dict[str, _Lots] = {}
     found = Matched(trips=[], open=[], trades=0, traded=0.0, fees=0.0)
+    found.not_computed = not_computed.reasons(ordered, quote_asset)
     if ordered:
         found.first, found.last = ordered[0].time, ordered[-1].time
     for trade in ordered:
@@ -110,16 +122,25 @@ def match(trades: Iterable[Trade], *, long_only: bool = False) -> Matched:
                 entry_time=lot.time,
                 entry_price=lot.price,
                 side=_way(lot),
-                fees=lot.left * lot.fee,
+                fees=None if symbol in found.not_computed else lot.left * lot.fee,
             )
             for lot in of_symbol.lots
         ]
     return found
 
 
+def left_out(found: Matched) -> str:
+    return f"{found.left_out:,} of {found.trades:,} trades {LEFT_OUT}."
+
+
 def _count(found: Matched, trade: Trade) -> None:
     found.trades += 1
-    found.fees += trade.fee
+    is_left_out = trade.symbol in found.not_computed
+    found.left_out += is_left_out
+    if is_left_out and trade.fee:
+        found.fees = None
+    elif found.fees is not None:
+        found.fees += trade.fee
     if trade.side not in {"buy", "sell"}:
         found.sideless += 1
         return
@@ -127,7 +148,7 @@ def _count(found: Matched, trade: Trade) -> None:
         found.unsized += 1
     elif trade.price is None:
         found.unpriced += 1
-    if trade.size is None or trade.price is None:
+    if trade.size is None or trade.price is None or is_left_out:
         found.traded = None
     elif found.traded is not None:
         found.traded += trade.size * trade.price * trade.multiplier
@@ -155,7 +176,7 @@ def _close(found: Matched, of_symbol: _Lots, trade: Trade, closing: float, fee: 
     while lots and left > DUST * closing:
         lot = lots[0]
         taken = min(lot.left, left)
-        found.trips.append(_trip(lot, trade, taken, fee))
+        found.trips.append(_trip(lot, trade, taken, fee, found.not_computed.get(trade.symbol)))
         left -= taken
         lot.left -= taken
         of_symbol.held -= lot.sign * taken
@@ -165,10 +186,11 @@ def _close(found: Matched, of_symbol: _Lots, trade: Trade, closing: float, fee: 
         of_symbol.held = 0.0  # whatever floating point has left of it
 
 
-def _trip(lot: _Lot, exit_: Trade, size: float, fee: float) -> RoundTrip:
+def _trip(lot: _Lot, exit_: Trade, size: float, fee: float, problem: str | None) -> RoundTrip:
+    """`problem`: why the symbol is not computed."""
     fees = size * (lot.fee + fee)
     profit = share = None
-    if lot.price is not None and exit_.price is not None:
+    if problem is None and lot.price is not None and exit_.price is not None:
         worth = size * exit_.multiplier
         profit = lot.sign * worth * (exit_.price - lot.price) - fees
         share = profit / (worth * lot.price) if worth * lot.price > 0 else None
@@ -179,12 +201,12 @@ def _trip(lot: _Lot, exit_: Trade, size: float, fee: float) -> RoundTrip:
         exit_time=exit_.time,
         entry_price=lot.price,
         exit_price=exit_.price,
-        fees=fees,
+        fees=None if problem else fees,
         profit=profit,
         profit_percent=share,
         entry_index=lot.index,
         exit_index=exit_.index,
-        reason=None if profit is not None else NO_PRICE,
+        reason=problem or (None if profit is not None else NO_PRICE),
         side=_way(lot),
     )
 

@@ -206,7 +206,7 @@ def _shown(
         seconds=one.exit_time - one.entry_time,
         entry_price=one.entry_price,
         exit_price=one.exit_price,
-        fees=one.fees,
+        fees=one.fees or 0.0,
         profit=one.profit,
         profit_percent=one.profit_percent,
         currency=currency,
@@ -236,7 +236,7 @@ def _group(key: str, trips: list[RoundTrip]) -> Group:
         key=key,
         round_trips=len(trips),
         profit=_profit(trips),
-        fees=sum(one.fees for one in trips),
+        fees=sum(one.fees or 0.0 for one in trips),
         win_rate=rate,
         average_seconds=sum(one.exit_time - one.entry_time for one in trips) / len(trips),
     )

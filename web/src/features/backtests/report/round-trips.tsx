@@ -106,10 +106,15 @@ function Summary({ summary, currency }: { summary: ask.TripSummary; currency: st
               <Gain value={summary.profit} currency={currency} />
             </>
           )}
-          , net of <span className="num">{quantity(summary.fees)}</span> in fees
+          {summary.fees !== null && (
+            <>
+              {", net of "}
+              <span className="num">{quantity(summary.fees)}</span> in fees
+            </>
+          )}
           {summary.open_count > 0 &&
             `; ${plural(summary.open_count, "position")} still open at the end`}
-          {summary.open_count > 0 && summary.open_fees !== 0 && (
+          {summary.open_count > 0 && summary.open_fees !== null && summary.open_fees !== 0 && (
             <>
               {", opened for "}
               <span className="num">{quantity(summary.open_fees)}</span> in fees
