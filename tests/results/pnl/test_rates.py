@@ -2,17 +2,37 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
-from sqlalchemy import update
+from sqlalchemy import Connection, select, update
 
 from tapeline.results.pnl import planning, stored_rates
 from tapeline.results.pnl.books import carry_out
+from tapeline.results.portfolio.rates_by_day import Rates
 from tapeline.store.tables.core import models
 from tests.results.pnl.bookkeeping import Books, Opened
 from tests.results.pnl.test_profit_and_loss import MARKET, UPDATE, money, order
 
 MARK = "mark-price"
 IN_BNB: dict[str, Any] = {"fee": 0.01, "fee_currency": "bnb"}
+
+
+def join(books: Books, other: Books) -> None:
+    """Put the other model into the same project."""
+
+    def move(connection: Connection) -> None:
+        project = select(models.c.project_id).where(models.c.id == books.model).scalar_subquery()
+        same = update(models).where(models.c.id == other.model)
+        connection.execute(same.values(project_id=project))
+
+    books.store.write_now(move)
+
+
+def neighbours(books: Books, opened: Opened, count: int) -> list[Books]:
+    found = [Books(*opened) for _ in range(count)]
+    for one in found:
+        join(books, one)
+    return found
 
 
 def mark(symbol: str, price: float) -> dict[str, Any]:
@@ -148,16 +168,53 @@ def test_a_rate_may_come_from_another_model_of_the_project_and_from_no_other(
     assert found is not None
     assert found.total is None
 
-    def join(connection: Any) -> None:
-        same = update(models).where(models.c.id == other.model)
-        owner = models.alias()
-        project = owner.select().with_only_columns(owner.c.project_id)
-        connection.execute(
-            same.values(project_id=project.where(owner.c.id == books.model).scalar_subquery())
-        )
-
-    books.store.write_now(join)
+    join(books, other)
     found = books.pnl().together
     assert found is not None
     # The other model's fill at 3 is no mark.
     assert (found.total, found.rates[0].model_id, found.rates[0].time) == (-7, other.model, 6)
+
+
+def test_the_newest_mark_of_the_project_counts_however_many_models_trade_the_pair(
+    books: Books, opened: Opened
+) -> None:
+    books.push((1, MARKET, order(1, price=200.0, fee=3.0)), (2, MARKET, order(2, price=200.0)))
+    books.push((3, MARKET, order(3, symbol="A-EUR", price=100.0, fee=2.0)))
+    marking, *trading = neighbours(books, opened, 13)
+    marking.push((5, MARK, mark("EUR-USD", 1.5)))
+    for at, one in enumerate(trading):  # newer fills, and older marks or none
+        one.push((100 + at, MARKET, order(1, price=3.0, symbol="EUR-USD")))
+        one.push(*([(4, MARK, mark("EUR/USD", 2.0))] if at % 2 else []))
+    for one in (marking, *trading):
+        one.keep()
+    found = books.pnl().together
+    assert found is not None
+    assert [(one.price, one.time, one.model_id) for one in found.rates] == [(1.5, 5, marking.model)]
+
+
+def test_a_mark_that_comes_with_a_newer_fill_is_still_the_newest(books: Books) -> None:
+    books.push((1, MARKET, order(1, price=200.0)), (2, MARKET, order(2, symbol="A-EUR", price=1.0)))
+    books.push((3, MARK, mark("EUR-USD", 1.5)), (1, MARK, mark("EUR-USD", 1.0)))
+    books.push((9, MARKET, order(3, price=3.0, symbol="EUR-USD")))
+    found = books.pnl().together
+    assert found is not None
+    assert [(one.price, one.time) for one in found.rates] == [(1.5, 3)]
+
+
+def test_the_rates_of_each_day_are_those_of_all_models_of_the_project(
+    books: Books, opened: Opened
+) -> None:
+    day = 86_400.0
+    for number, one in enumerate(neighbours(books, opened, 8)):  # each reported one day
+        one.push((number * day + 1, MARK, mark("EUR-USD", 1.0 + number)))
+        one.push(((9 - number) * day, MARKET, order(1, price=3.0, symbol="EUR-USD")))
+        one.keep()
+
+    def rates(connection: Connection) -> list[float]:
+        project = connection.scalar(select(models.c.project_id).where(models.c.id == books.model))
+        assert project is not None
+        found = Rates(connection, "USD", {project: books.tape})
+        found.read(project, "EUR", 2, 7)
+        return [*found.by_day(project, "EUR", np.arange(2, 8))]
+
+    assert books.store.read_now(rates) == [3, 4, 5, 6, 7, 8]

@@ -4,11 +4,13 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import msgspec
 from sqlalchemy import Connection, ScalarSelect, select, tuple_
 
+from tapeline.results.pnl.books import state_from
 from tapeline.results.rules import rates
 from tapeline.results.rules.fills import Fill, marks_of
 from tapeline.results.rules.position import Spec
@@ -20,8 +22,8 @@ from tapeline.store.tables.tape import tapes
 
 TOGETHER = 256  # marks that are read at once: fills follow each other in time
 LOOKED = 16  # entries without an order are marks but for a few declared positions
-MODELS = 5  # of a project: those that reported the pair last
 END = (float("inf"), 0)
+LAST = 2**63 - 1  # of the entries of one moment
 
 _spec = msgspec.json.Decoder(Spec)
 
@@ -119,36 +121,48 @@ def in_project(
         .where(tapes.c.no == tape)
         .scalar_subquery()
     )
-    known = []
-    for row in books_with_rates(connection, project, currency, quote):
-        mark = newest_mark(connection, row.tape, row.book)
-        if mark is not None:
-            rate = Rate(row.symbol, mark.price, mark.key[0], mark.source)
-            known.append((mark.key, row.id, rate))
-    if not known:
+    some = books_with_rates(connection, project, currency, quote)
+    newest = max(some, key=attrgetter("marked_at", "tape"), default=None)
+    if newest is None:
         return None
-    _, model_id, rate = max(known, key=lambda one: one[0])
-    return model_id, rate
+    end = (newest.marked_at, LAST)  # right there: thousands of fills may have followed
+    mark = newest_mark(connection, newest.tape, newest.book, end)
+    if mark is None:
+        return None
+    return newest.model_id, Rate(newest.symbol, mark.price, mark.key[0], mark.source)
+
+
+class RateBook(NamedTuple):
+    """A book with marks of a pair of currencies."""
+
+    tape: int
+    book: int
+    symbol: str
+    model_id: str
+    marked_at: float
+    """The time of its newest mark."""
 
 
 def books_with_rates(
     connection: Connection, project: str | ScalarSelect[str], currency: str, quote: str
-) -> Sequence[Any]:
-    """Books of a project's models in which a rate between two currencies may stand."""
+) -> list[RateBook]:
+    """All of a project's models that have a rate between two currencies."""
     query = (
-        select(books.c.tape, books.c.book, books.c.symbol, models.c.id)
+        select(books.c.tape, books.c.book, books.c.symbol, models.c.id, books.c.state)
         .join(tapes, tapes.c.no == books.c.tape)
         .join(models, models.c.id == tapes.c.model_id)
         .where(
             models.c.project_id == project,
             books.c.symbol.in_(of_rates(currency, quote)),
             ~books.c.is_cash,
-            books.c.last_time.is_not(None),
         )
-        .order_by(books.c.last_time.desc())
-        .limit(MODELS)
+        .order_by(books.c.tape, books.c.book)
     )
-    return connection.execute(query).all()
+    rows = connection.execute(query)
+    found = ((row, state_from(row.state).marked_at) for row in rows)
+    return [
+        RateBook(row.tape, row.book, row.symbol, row.id, at) for row, at in found if at is not None
+    ]
 
 
 def _of_no_order(tape: int, book: int) -> Any:

@@ -7,10 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from sqlalchemy import Connection
 
+from tapeline.fair_threads import checkpoint
 from tapeline.results.charts.daily_prices import daily_prices
 from tapeline.results.metrics.account import DAY, Floats, Integers
 from tapeline.results.pnl import stored_rates
 from tapeline.results.pnl.together import UsedRate, used_rate
+from tapeline.results.rules.days import day_of
 from tapeline.results.rules.position import ONE, number
 from tapeline.results.rules.rates import Rate
 from tapeline.results.rules.symbols import pair
@@ -98,7 +100,9 @@ def _marks(
     """The last of each day of each book, and the last before all of these days."""
     times, factors = [np.empty(0)], [np.empty(0)]
     for row in stored_rates.books_with_rates(connection, project, currency, quote):
-        prices = daily_prices(connection, row.tape, row.book, first, last, is_rate=True)
+        checkpoint()  # there may be one for each model, and the client may have left
+        until = min(last, day_of(row.marked_at))
+        prices = daily_prices(connection, row.tape, row.book, first, until, is_rate=True)
         earlier = stored_rates.newest_mark(connection, row.tape, row.book, (first * DAY, 0))
         before = [] if earlier is None else [earlier]
         closes = np.concatenate([[number(one.price) for one in before], prices.closes])

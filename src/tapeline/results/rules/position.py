@@ -103,6 +103,8 @@ class State(msgspec.Struct, array_like=True):
     claims: list[str] = []
     cash: dict[str, Decimal] = {}
     """By type."""
+    marked_at: float | None = None
+    """Of the newest mark: what an order was filled at is no rate."""
 
     @property
     def factor(self) -> Decimal:
@@ -160,7 +162,7 @@ def take(
     if spec.side == "cash":
         return _cash(state, spec)
     if spec.side == "mark":
-        state.price, state.priced_at = spec.price, time
+        state.price, state.priced_at, state.marked_at = spec.price, time, time
         return Outcome(spec.price)
     _note(state, spec)
     if spec.side == "position":
