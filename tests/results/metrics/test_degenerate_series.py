@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tapeline.results.backtests.report import make
-from tapeline.results.metrics import all_metrics
-from tapeline.results.metrics.account import ordered
+from tapeline.results.metrics import all_metrics, calendar_returns, drawdowns
+from tapeline.results.metrics.account import Account, ordered
 from tests.examples import some
 from tests.results.metrics.series import DAY, MONDAY, computed, every_day, subject, walk, weekdays
 
@@ -55,6 +55,20 @@ def test_a_flat_account_returned_nothing_and_has_no_ratios() -> None:
     for name in ("sharpe", "sortino", "calmar", "omega", "kelly", "var", "skew", "win_rate_days"):
         assert found[name].value is None, name
         assert found[name].reason
+
+
+def test_what_leaves_the_doubles_is_null_in_lists_and_has_a_reason_among_metrics() -> None:
+    account = Account(ordered(every_day(4), [1e-300, 1e300, 1e300, -1e300]), is_live=True)
+    fallen = Account(ordered(every_day(3), [1e-300, -1e300, 1e-300]))
+    with np.errstate(all="ignore"):
+        (month,) = calendar_returns.by_month(
+            Account(ordered(every_day(2), [1e-300, 1e300]), is_live=True)
+        ).shown
+        assert month.value is None
+        assert len(drawdowns.deepest(account, drawdowns.find(account))) == 1
+        assert drawdowns.deepest(fallen, drawdowns.find(fallen)) == []
+    found = computed(every_day(3), [1e-300, -1e300, 1e-300])
+    assert found["max_drawdown_start"].reason == "It is not a finite number."
 
 
 def test_only_gains_have_no_ratio_to_losses() -> None:

@@ -80,7 +80,8 @@ class Rolling(msgspec.Struct):
 
 class Year(msgspec.Struct):
     year: int
-    value: float
+    value: float | None
+    """Null where it is not a finite number."""
     months: list[float | None]
     """January to December."""
 

@@ -98,7 +98,7 @@ def _or_none(make_it: Callable[[], T]) -> T | None:
     try:
         with np.errstate(all="ignore"):
             return make_it()
-    except Lacking:
+    except (Lacking, ZeroDivisionError, OverflowError):
         return None
 
 
@@ -116,20 +116,20 @@ def _reason(make_it: Callable[[], Any]) -> str | None:
 
 
 def _periods(groups: calendar_returns.Groups | None) -> list[Period]:
-    if groups is None:
-        return []
-    return [Period(*one) for one in zip(groups.labels, groups.returns.tolist(), strict=True)]
+    return [] if groups is None else groups.shown
 
 
-def _trial(subject: Subject) -> deflated.Trial:
+def _trial(subject: Subject) -> deflated.Trial | None:
+    """None if it is not made of finite numbers."""
     returns = subject.account.several_returns
-    return deflated.Trial(
+    found = deflated.Trial(
         sharpe=formulas.sharpe_per_period(subject),
         periods_per_year=subject.account.periods_per_year,
         returns=len(returns),
         skew=measuring.skew(returns),
         kurtosis=measuring.excess_kurtosis(returns) + 3.0,
     )
+    return found if np.isfinite([found.sharpe, found.skew, found.kurtosis]).all() else None
 
 
 def _trips(matched: Matched) -> Trips:

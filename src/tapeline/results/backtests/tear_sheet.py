@@ -207,8 +207,8 @@ def _charts(
             baseline=0.0,
         ),
         "years": charts.bar_chart(
-            [one.period for one in report.years],
-            [one.value for one in report.years],
+            [one.period for one in report.years if one.value is not None],
+            [one.value for one in report.years if one.value is not None],
             title="Return by year",
         ),
     }
@@ -217,15 +217,15 @@ def _charts(
 def _years(report: Report) -> list[dict[str, Any]]:
     """Rows of the table of months; each cell shaded relative to the largest value."""
     months = {one.period: one.value for one in report.months}
-    largest = max((abs(value) for value in months.values()), default=0.0) or 1.0
+    largest = max((abs(value or 0.0) for value in months.values()), default=0.0) or 1.0
     rows = []
     for year in reversed(report.years):
         cells = [months.get(f"{year.period}-{month:02}") for month in range(1, 13)]
         rows.append(
             {
                 "year": year.period,
-                "total": _signed(f"{100 * year.value:,.1f} %"),
-                "sign": figures.tone(f"{year.value:.1%}"),
+                "total": _share(year.value),
+                "sign": figures.tone(_share(year.value)),
                 "cells": [
                     {
                         "text": "" if value is None else _signed(f"{100 * value:.1f}"),
@@ -238,6 +238,10 @@ def _years(report: Report) -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def _share(value: float | None) -> str:
+    return "\N{EN DASH}" if value is None else _signed(f"{100 * value:,.1f} %")
 
 
 def _drawdown(one: Any, zone: tzinfo) -> dict[str, str]:

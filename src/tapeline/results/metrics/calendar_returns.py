@@ -1,11 +1,13 @@
 """Returns by month and year, and how they moved over time: what tables and rolling charts show."""
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from tapeline.results.metrics.account import DAY, Account, Floats, Integers, Lacking
+from tapeline.results.metrics.report_fields import Period
 
 PORTION = 10_000  # windows computed together: each needs memory for all of its days
 
@@ -16,6 +18,12 @@ class Groups(NamedTuple):
     labels: list[str]
     """`2024`, `2024-Q1`, `2024-03`."""
     returns: Floats
+
+    @property
+    def shown(self) -> list[Period]:
+        """Null for what is not a finite number."""
+        pairs = zip(self.labels, self.returns.tolist(), strict=True)
+        return [Period(label, one if math.isfinite(one) else None) for label, one in pairs]
 
 
 class Rolling(NamedTuple):

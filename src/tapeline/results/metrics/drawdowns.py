@@ -36,8 +36,9 @@ def find(account: Account) -> Drawdowns:
 
 
 def deepest(account: Account, found: Drawdowns, most: int = DEEPEST) -> list[Drawdown]:
-    """The deepest, first the worst."""
-    order = np.argsort(found.depths, kind="stable")[:most]
+    """The deepest, first the worst; those whose depth is a finite number."""
+    order = np.argsort(found.depths, kind="stable")
+    order = order[np.isfinite(found.depths[order])][:most]
     return [_shown(account, found, int(place)) for place in order]
 
 

@@ -20,6 +20,7 @@ NEVER_LOST = "There was no loss to compare with."
 NEVER_WON = "There was no gain."
 FLAT = "The returns do not vary."
 NO_DRAWDOWN = "There was no drawdown."
+NOT_FINITE = "It is not a finite number."
 NO_TRIPS = "No trade was closed."
 
 S = TypeVar("S")
@@ -50,6 +51,8 @@ class Subject:
     @cached_property
     def deepest(self) -> Drawdown:
         _ = self.account.values  # at least two: one value cannot show a loss
+        if not np.isfinite(self.drawdowns.depths).all():
+            raise Lacking(NOT_FINITE)
         found = deepest(self.account, self.drawdowns, 1)
         if not found:
             raise Lacking(NO_DRAWDOWN)
@@ -132,9 +135,9 @@ def measure(metric: Metric[S], subject: S) -> Measured:
     except Lacking as lacking:
         return Measured(None, lacking.reason)
     except (ZeroDivisionError, OverflowError):
-        return Measured(None, "It is not a finite number.")
+        return Measured(None, NOT_FINITE)
     if not math.isfinite(value):
-        return Measured(None, "It is not a finite number.")
+        return Measured(None, NOT_FINITE)
     return Measured(value, None)
 
 

@@ -79,7 +79,8 @@ class Basis(msgspec.Struct, kw_only=True):
 class Period(msgspec.Struct):
     period: str
     """`2024` or `2024-03`."""
-    value: float
+    value: float | None
+    """Null where it is not a finite number."""
 
 
 class OfSymbol(msgspec.Struct):

@@ -214,7 +214,7 @@ class SharedBenchmark(msgspec.Struct, kw_only=True):
 
 class SharedYear(msgspec.Struct):
     year: int
-    value: float
+    value: float | None
     months: list[float | None]
 
 

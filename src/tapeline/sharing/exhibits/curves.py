@@ -9,7 +9,7 @@ from tapeline.results.backtests.tear_sheet import written
 from tapeline.results.metrics import all_metrics, calendar_returns, drawdowns
 from tapeline.results.metrics.account import Account, Floats, Lacking, Ordered, led, ordered
 from tapeline.results.metrics.metric import Subject
-from tapeline.results.metrics.report_fields import Drawdown, Measured, Report, Shown
+from tapeline.results.metrics.report_fields import Drawdown, Measured, Period, Report, Shown
 from tapeline.results.performance.evidence import Evidence
 from tapeline.sharing.exhibits.answers import SharedFigure, SharedPeriods, SharedYear, Unit
 from tapeline.sharing.links.choices import Choices
@@ -22,6 +22,10 @@ FIGURES = (
 )  # fmt: skip
 MOST_FIGURES = 6
 NO_BASE = "No capital is known that this could be a percentage of."
+
+
+quietly = np.errstate(all="ignore")
+"""Sums of huge reports overflow; a curve has a gap where they did."""
 
 
 class Line(NamedTuple):
@@ -39,6 +43,7 @@ def profit_line(line: tuple[Floats, Floats] | None) -> Ordered:
     return ordered(times, values)
 
 
+@quietly
 def live_account(line: tuple[Floats, Floats] | None, base: float | None) -> Account:
     """Profit and loss on top of the capital, where that is known; else money alone."""
     start, profit = base or 0.0, profit_line(line)
@@ -67,6 +72,7 @@ def account_of(
     return LiveAccount(Subject(live_account(line, None)), None)
 
 
+@quietly
 def live_line(profit: Ordered, account: LiveAccount, choices: Choices) -> Line:
     """The curve of profit and loss; this decides its unit. Deposits and withdrawals do not move
     it, in percent either."""
@@ -78,6 +84,7 @@ def live_line(profit: Ordered, account: LiveAccount, choices: Choices) -> Line:
     return Line("index", profit.times, profit.values / _span(profit) * HUNDRED)
 
 
+@quietly
 def live_drawdown(account: Account, choices: Choices) -> tuple[Line, list[Drawdown], str | None]:
     """The line, the deepest drawdowns, and the reason if there is none."""
     try:
@@ -94,12 +101,15 @@ def live_drawdown(account: Account, choices: Choices) -> tuple[Line, list[Drawdo
     return Line("index", times, values * scale), scaled, None
 
 
+@quietly
 def _span(series: Ordered) -> float:
-    """From the lowest to the highest value, zero among them."""
+    """From the lowest to the highest value, zero among them; no number if that is none."""
     known = np.append(series.values[~np.isnan(series.values)], [0.0])
-    return float(known.max() - known.min()) or 1.0
+    span = float(known.max() - known.min()) or 1.0
+    return span if np.isfinite(span) else np.nan
 
 
+@quietly
 def backtest_line(times: Floats, values: Floats, first: float | None, choices: Choices) -> Line:
     """`first` is the first known account value of the whole backtest."""
     if choices.shows_money:
@@ -117,7 +127,8 @@ def points(
         kept &= line.times >= start
     if end is not None:
         kept &= line.times <= end
-    return thinned(line.times[kept], line.values[kept], most), len(line.times)
+    values = np.where(np.isfinite(line.values), line.values, np.nan)[kept]
+    return thinned(line.times[kept], values, most), len(line.times)
 
 
 def live_metrics(account: LiveAccount) -> dict[str, Measured]:
@@ -160,18 +171,19 @@ def live_periods(account: Account) -> SharedPeriods:
             months, years = calendar_returns.by_month(account), calendar_returns.by_year(account)
     except Lacking as lacking:
         return SharedPeriods([], lacking.reason)
-    by_month = dict(zip(months.labels, months.returns.tolist(), strict=True))
-    by_year = zip(years.labels, years.returns.tolist(), strict=True)
-    return SharedPeriods([_year(*one, by_month) for one in by_year], None)
+    return SharedPeriods(_years(years.shown, months.shown), None)
 
 
 def backtest_periods(report: Report) -> SharedPeriods:
-    by_month = {one.period: one.value for one in report.months}
-    years = [_year(one.period, one.value, by_month) for one in report.years]
-    return SharedPeriods(years, report.periods_reason)
+    return SharedPeriods(_years(report.years, report.months), report.periods_reason)
 
 
-def _year(label: str, value: float, months: dict[str, float]) -> SharedYear:
+def _years(years: list[Period], months: list[Period]) -> list[SharedYear]:
+    by_month = {one.period: one.value for one in months}
+    return [_year(one.period, one.value, by_month) for one in years]
+
+
+def _year(label: str, value: float | None, months: dict[str, float | None]) -> SharedYear:
     return SharedYear(
         int(label), value, [months.get(f"{label}-{month:02}") for month in range(1, 13)]
     )

@@ -240,7 +240,9 @@ def _shade(value: float | None, full: float) -> str:
     return f"{'gain' if value > 0 else 'loss'}-{step}"
 
 
-def _percent(share: float, digits: int) -> str:
+def _percent(share: float | None, digits: int) -> str:
+    if share is None:
+        return "\N{EN DASH}"
     text = f"{abs(share) * 100:,.{digits}f}"
     if not any(digit in text for digit in "123456789"):
         return f"{text} %"
@@ -254,7 +256,12 @@ def _positions(found: Exported) -> list[dict[str, Any]]:
     some = found.positions.items
     knows = any(one.value is not None for one in some)
     amounts = _Amounts(found.shared)
-    return [_position(one, amounts) for one in some if not knows or one.size or one.value]
+    return [_position(one, amounts) for one in some if not knows or not _is_flat(one)]
+
+
+def _is_flat(one: SharedPosition) -> bool:
+    """What is null is hidden, or unknown."""
+    return one.size == 0 or (one.size is None and one.value == 0)
 
 
 def _position(one: SharedPosition, amounts: _Amounts) -> dict[str, Any]:

@@ -87,9 +87,13 @@ export function MonthsTable({ model, id }: { model: string; id: string }) {
                       );
                     })}
                     <td
-                      className={`num py-1.5 font-medium @[46rem]:pr-4 whitespace-nowrap ${value > 0 ? "text-up" : value < 0 ? "text-down" : ""}`}
+                      className={`num py-1.5 font-medium @[46rem]:pr-4 whitespace-nowrap ${(value ?? 0) > 0 ? "text-up" : (value ?? 0) < 0 ? "text-down" : ""}`}
                     >
-                      {signedPercent(value)}
+                      {value === null ? (
+                        <span className="sr-only">none</span>
+                      ) : (
+                        signedPercent(value)
+                      )}
                     </td>
                   </tr>
                 ))}
