@@ -286,7 +286,7 @@ ROUTES: tuple[Endpoint, ...] = (
     ),
     get(
         "/api/models/{model}/pnl",
-        prepares=results_api.catch_up,
+        prepares=results_api.catch_up_rates,
         reads=results_api.show_pnl,
         computes=True,
         access=READER,

@@ -56,6 +56,18 @@ def test_a_look_reflects_every_order_that_was_acknowledged_before_it(model: Mode
     assert (found["warnings"], found["unpriced"], found["marks"]) == ([], [], [])
 
 
+@on_both
+def test_a_look_reflects_every_rate_that_another_model_of_the_project_reported(
+    model: Model,
+) -> None:
+    model.push(MARKET, BUY)
+    model.push("/v1/live/cash", {"type": "interest", "amount": 10, "currency": "EUR"})
+    with pushing(model.service, model.owner, model.project_id) as other:
+        for rate in range(1, 6):
+            other.push("/v1/live/mark-price", {"symbol": "EUR-USD", "price": rate})
+            assert model.get("/pnl")["together"]["cash"] == 10 * rate
+
+
 def examples() -> list[list[tuple[str, str]]]:
     """Those of the page: each is what is sent, and what comes out."""
     page = (Path(__file__).parents[3] / "docs" / "profit-and-loss.md").read_text("utf-8")

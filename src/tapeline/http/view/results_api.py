@@ -87,6 +87,13 @@ async def catch_up(call: Call) -> None:
         await services.bookkeeper.catch_up(found.tape, found.seq)
 
 
+async def catch_up_rates(call: Call) -> None:
+    """The same where a model counts in several currencies: any of its project may know a rate."""
+    await catch_up(call)
+    if await call.services.store.read(_counts_in_several, call):
+        await catch_up_neighbours(call)
+
+
 async def catch_up_all(call: Call) -> None:
     """The same for all models of a project; one query finds those that are behind."""
 
@@ -105,6 +112,11 @@ async def catch_up_neighbours(call: Call) -> None:
         return unbooked.behind(connection, models.c.project_id == found.project_id)
 
     await keep_books(call, behind)
+
+
+def _counts_in_several(connection: Connection, call: Call) -> bool:
+    found = tapes.reading(connection, call.actor, call.path("model"))
+    return len(ledger_of(connection, found.tape).totals) > 1
 
 
 async def keep_books(call: Call, behind: Callable[[Connection], dict[int, int]]) -> None:
