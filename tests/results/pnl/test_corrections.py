@@ -73,3 +73,8 @@ def test_books_are_not_behind_after_a_last_portion_that_was_full(
     assert list(books.store.read_now(unbooked.behind, here)) == [books.tape]
     assert len(books.keep()) == 2
     assert books.store.read_now(unbooked.behind, here) == {}
+
+
+def test_an_update_without_a_size_takes_none_away(books: Books) -> None:
+    books.push((1, MARKET, order(1, executionPrice=100.0)), (2, UPDATE, {"id": "1", "size": None}))
+    assert books.orders()["1"]["fill"].size == 1

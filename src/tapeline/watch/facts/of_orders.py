@@ -12,9 +12,10 @@ from sqlalchemy import Connection, select
 
 from tapeline.results.pnl import order_fills
 from tapeline.results.pnl.books import entries_of
-from tapeline.results.rules.fills import FILLED, POSTED, Said
+from tapeline.results.rules.fills import POSTED
 from tapeline.results.rules.position import exact, number
-from tapeline.results.rules.rises import FILLED_SIZE, PRICES, TIMES
+from tapeline.results.rules.rises import FILLED, FILLED_SIZE, PRICES, TIMES
+from tapeline.results.rules.said import Said
 from tapeline.results.rules.words import amount, moment, positive, side, text
 from tapeline.store.tables.tape import orders
 from tapeline.tape.events import kinds
