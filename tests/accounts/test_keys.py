@@ -4,8 +4,7 @@ import httpx
 import pytest
 
 from tapeline.accounts import keys
-from tapeline.accounts.keys import Key
-from tapeline.errors import WrongKey
+from tapeline.accounts.keys import Key, KeyLacksRight
 from tapeline.ids import new_id
 from tests.conftest import Cast, Service, on_both, running
 
@@ -104,8 +103,10 @@ def test_a_key_has_the_rights_it_was_made_with(service: Service, cast: Cast) -> 
         actor = store.read_now(keys.authenticate, key.id, secret, right, "10.0.0.1")  # type: ignore[arg-type]
         assert (actor.kind, actor.id, actor.project_id) == ("key", key.id, cast.project_id)
         assert (actor.label, actor.address) == ("key ci", "10.0.0.1")
-        with pytest.raises(WrongKey, match=other):
+        with pytest.raises(KeyLacksRight, match=other):
             store.read_now(keys.authenticate, key.id, secret, other)  # type: ignore[arg-type]
     refused = ask(service, cast, api_key=writer.id, api_pass=writer_pass)
-    assert refused.status_code == 401
+    assert (refused.status_code, refused.json()["code"]) == (403, "key_lacks_right")
     assert "read" in refused.json()["error"]
+    wrong = ask(service, cast, api_key=writer.id, api_pass="wrong")
+    assert (wrong.status_code, wrong.json()["code"]) == (401, "wrong_key")

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, delete, insert, select
 
 from tapeline.accounts import audit, members, plain_names
 from tapeline.accounts.actor import Actor
-from tapeline.errors import Invalid, NoSuchToken, WrongKey
+from tapeline.errors import Forbidden, Invalid, NoSuchToken, WrongKey
 from tapeline.ids import fingerprint, new_id, new_secret
 from tapeline.store.rows import record
 from tapeline.store.tables.core import keys
@@ -21,6 +21,10 @@ from tapeline.store.tables.core import keys
 LONGEST_NAME = 120
 
 KeyRight = Literal["read", "write"]
+
+
+class KeyLacksRight(Forbidden):
+    """This API key has no right to do this. Generate one that has it."""
 
 
 class Key(msgspec.Struct, frozen=True, kw_only=True):
@@ -135,7 +139,7 @@ def authenticate(
     if not hmac.compare_digest(known_hash, fingerprint(secret)) or row is None:
         raise WrongKey
     if not (row.read if right == "read" else row.write):
-        raise WrongKey(f"This API key has no right to {right}. Generate one that has.")
+        raise KeyLacksRight(f"This API key has no right to {right}. Generate one that has it.")
     return Actor(
         kind="key",
         id=row.id,

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from tapeline import __version__
+from tapeline.accounts.keys import KeyLacksRight
 from tapeline.errors import (
     ChangedMeanwhile,
     CrossSiteRequest,
@@ -17,6 +18,7 @@ from tapeline.errors import (
     TooLarge,
     Unidentified,
     UnknownEncoding,
+    WrongKey,
 )
 from tapeline.http.core.endpoint import OPEN, Access, Endpoint, Nothing
 from tapeline.http.events import openapi
@@ -130,6 +132,8 @@ def _problems(row: Endpoint) -> list[type[Problem]]:
         problems.append(Invalid)
     if row.access not in OPEN:
         problems.append(Unidentified)
+        if row.access is Access.READER:
+            problems += [WrongKey, KeyLacksRight]
         if row.method != "GET":
             problems.append(CrossSiteRequest)
     if row.writes:

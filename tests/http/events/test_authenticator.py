@@ -64,8 +64,21 @@ def test_a_wrong_key_a_wrong_pass_and_a_deleted_key_look_the_same(model: Model) 
 def test_a_key_that_may_only_read_cannot_push(model: Model) -> None:
     reading = new_key(model.service, model.owner, model.project_id, read=True, write=False)
     answer = send(model, model.headers | reading)
-    assert (answer.status_code, "no right to write" in answer.text) == (401, True)
+    assert (answer.status_code, answer.json()["code"]) == (403, "key_lacks_right")
+    assert "no right to write" in answer.text
     assert model.size() == 0
+
+
+def test_a_key_without_the_right_guesses_no_pass(
+    service: Service, enter: Callable[[str], Person]
+) -> None:
+    settings = replace(service.services.settings, signin_limit_address=2)
+    with pushing(service, enter("ada")) as model, running(settings) as strict:
+        reading = new_key(service, model.owner, model.project_id, read=True, write=False)
+        with strict.client() as client:
+            headers = model.headers | reading
+            statuses = [client.post(LOG, json=LINE, headers=headers).status_code for _ in range(4)]
+    assert statuses == [403] * 4
 
 
 def test_a_model_of_another_project_is_not_there(

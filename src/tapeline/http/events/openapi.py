@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tapeline.accounts.keys import KeyLacksRight
 from tapeline.errors import (
     IdempotencyKeyReused,
     Invalid,
@@ -24,8 +25,8 @@ from tapeline.tape.events.price_bodies import INTERVALS, MOST, PRICES
 
 ENCODINGS = ("application/json", "application/x-www-form-urlencoded", "multipart/form-data")
 PROBLEMS: tuple[type[Problem], ...] = (
-    Invalid, WrongKey, NoSuchModel, IdempotencyKeyReused, TooLarge, UnknownEncoding,
-    TooManyAttempts, StoreUnavailable,
+    Invalid, WrongKey, KeyLacksRight, NoSuchModel, IdempotencyKeyReused, TooLarge,
+    UnknownEncoding, TooManyAttempts, StoreUnavailable,
 )  # fmt: skip
 
 TEXT, NUMBER, FLAG = {"type": "string"}, {"type": "number"}, {"type": "boolean"}
