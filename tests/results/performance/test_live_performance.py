@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import Connection, insert
 
 from tapeline.ids import new_id
+from tapeline.results.charts import running
 from tapeline.results.performance import live_metrics
 from tapeline.results.performance.evidence import evidence
 from tapeline.results.performance.live_metrics import Measures
@@ -60,7 +61,7 @@ def exposure(books: Books) -> tuple[list[float], list[float]]:
     books.keep()
     said = books.store.read_now(summary.own_of, books.tape)
     steps = books.store.read_now(evidence, books.tape, said).steps
-    return np.cumsum(steps[5]).tolist(), np.cumsum(steps[4]).tolist()
+    return running.gross(steps).tolist(), running.net(steps).tolist()
 
 
 def measured(books: Books) -> Measures:

@@ -6,9 +6,9 @@ numpy is imported at the first use, to keep start-up fast.
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import Connection, func, select, tuple_
+from sqlalchemy import Connection, select, tuple_
 
-from tapeline.results.charts.curve import BEGINNING, COLUMNS, SEGMENT
+from tapeline.results.charts.curve import BEGINNING, COLUMNS, POINT, SEGMENT
 from tapeline.store.tables.ledger import curves, sketches
 from tapeline.tape.backtest_results.series import Point, sampled
 
@@ -49,15 +49,16 @@ def whole(
     """The sum of some curves, with every point: for arithmetic, not for charts."""
     import numpy as np  # noqa: PLC0415
 
+    from tapeline.results.charts import running  # noqa: PLC0415
+
     steps = every_step(connection, tape, currencies)
     if without:
         steps = steps[:, ~np.isin(steps[2], list(without))]
-    return steps[0], np.cumsum(steps[3])
+    return steps[0], running.profit(steps)
 
 
 def every_step(connection: Connection, tape: int, currencies: Sequence[str]) -> "Numbers":
-    """All steps of some curves in the order of their times: rows of times, ties, books, gains,
-    changes of the net value, changes of the gross value."""
+    """All steps of some curves in the order of their times: rows as a segment has them."""
     import numpy as np  # noqa: PLC0415
 
     pieces = []
@@ -92,12 +93,10 @@ def sketched(line: "tuple[Numbers, Numbers] | None", window: Window, points: int
 def _line(
     connection: Connection, tape: int, currency: str, window: Window, points: int
 ) -> "tuple[Numbers, Numbers] | None":
-    import numpy as np  # noqa: PLC0415
-
     here = [sketches.c.tape == tape, sketches.c.currency == currency]
     start = tuple_(sketches.c.time, sketches.c.tie)
     in_order = (sketches.c.time, sketches.c.tie)
-    before = 0.0
+    earlier: Sequence[Any] = []
     if window.since is not None:
         row = connection.execute(
             select(*in_order)
@@ -106,29 +105,43 @@ def _line(
             .limit(1)
         ).first()
         first = BEGINNING if row is None else (row.time, row.tie)
-        earlier = select(func.sum(sketches.c.total)).where(*here, start < first)
-        before = connection.scalar(earlier) or 0.0
+        columns = select(sketches.c.total, sketches.c.rest).where(*here, start < first)
+        earlier = connection.execute(columns.order_by(*in_order)).all()
         here.append(start >= first)
     if window.until is not None:
         here.append(sketches.c.time <= window.until)
     size = sketches.c.count.label("entries")
-    columns = (*in_order, size, sketches.c.total, sketches.c.sketch)
-    rows = connection.execute(select(*columns).where(*here).order_by(*in_order)).all()
+    query = select(*in_order, size, sketches.c.total, sketches.c.rest, sketches.c.sketch)
+    rows = connection.execute(query.where(*here).order_by(*in_order)).all()
     if not rows:
         return None
     if sum(row.entries for row in rows) <= CLOSELY * max(points, SEGMENT):
-        times, gains = _closely(connection, tape, currency, rows)
-        return times, before + np.cumsum(gains)
-    bases = before + np.cumsum([0.0, *(row.total for row in rows[:-1])])
-    whole = np.frombuffer(b"".join(row.sketch for row in rows)).reshape(-1, 2)
-    return whole[:, 0], whole[:, 1] + np.repeat(bases, [len(row.sketch) // 16 for row in rows])
+        return _closely(connection, tape, currency, earlier, rows)
+    return _coarsely(earlier, rows)
+
+
+def _coarsely(earlier: Sequence[Any], rows: Sequence[Any]) -> "tuple[Numbers, Numbers]":
+    """The points of some segments, each of which begins where the one before ended."""
+    import numpy as np  # noqa: PLC0415
+
+    from tapeline.results.charts import running  # noqa: PLC0415
+
+    totals = np.array([(row.total, row.rest) for row in (*earlier, *rows)]).T
+    bases = running.sums(*totals).before()
+    points = [np.frombuffer(row.sketch).reshape(-1, POINT) for row in rows]
+    begins = np.repeat(np.arange(len(earlier), len(totals[0])), [len(one) for one in points])
+    times, high, low = np.concatenate(points).T
+    values = running.Sums(bases.high[begins], bases.low[begins]).plus(running.Sums(high, low))
+    return times, values.rounded
 
 
 def _closely(
-    connection: Connection, tape: int, currency: str, rows: Sequence[Any]
+    connection: Connection, tape: int, currency: str, earlier: Sequence[Any], rows: Sequence[Any]
 ) -> "tuple[Numbers, Numbers]":
-    """Every entry of some segments: its time and its gain."""
+    """Every entry of some segments: its time, and the value after it."""
     import numpy as np  # noqa: PLC0415
+
+    from tapeline.results.charts import running  # noqa: PLC0415
 
     start = tuple_(curves.c.time, curves.c.tie)
     first, last = (rows[0].time, rows[0].tie), (rows[-1].time, rows[-1].tie)
@@ -138,7 +151,10 @@ def _closely(
         .order_by(curves.c.time, curves.c.tie)
     )
     pieces = [np.frombuffer(content).reshape(COLUMNS, -1) for content in connection.scalars(query)]
-    return np.concatenate([one[0] for one in pieces]), np.concatenate([one[3] for one in pieces])
+    steps = np.concatenate(pieces, axis=1)
+    before = np.array([(row.total, row.rest) for row in earlier]).reshape(-1, 2).T
+    changes = np.concatenate([before, running.changes(steps[3], steps[4])], axis=1)
+    return steps[0], running.sums(*changes).rounded[len(earlier) :]
 
 
 def _sum(lines: "list[tuple[Numbers, Numbers]]") -> "tuple[Numbers, Numbers] | None":

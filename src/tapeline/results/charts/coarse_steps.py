@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, select, tuple_
 
-from tapeline.results.charts.curve import COLUMNS
+from tapeline.results.charts.curve import COLUMNS, POINT
 from tapeline.store.portions import batches
 from tapeline.store.tables.ledger import curves, sketches
 
@@ -26,7 +26,7 @@ def steps_around(
     connection: Connection, tape: int, currencies: Sequence[str], moments: Iterable[float]
 ) -> "Numbers":
     """Rows as `every_step` has them. Those of a sketch belong to no book and change no value held:
-    zero stands there."""
+    zero stands there. Each of its points is two of them, one for each part of its value."""
     import numpy as np  # noqa: PLC0415 - start-up stays light
 
     wanted = sorted(set(moments))
@@ -58,9 +58,10 @@ def _pieces(
         if content is not None:
             found.append(np.frombuffer(content).reshape(COLUMNS, -1))
             continue
-        points = np.frombuffer(row.sketch).reshape(-1, 2)
-        steps = np.zeros((COLUMNS, len(points)))
-        steps[0], steps[3] = points[:, 0], np.diff(points[:, 1], prepend=0.0)
+        points = np.frombuffer(row.sketch).reshape(-1, POINT)
+        steps = np.zeros((COLUMNS, 2 * len(points)))
+        steps[0], steps[4] = np.repeat(points[:, 0], 2), points[:, 1:].ravel()
+        steps[3, 2:] = steps[4, :-2]
         found.append(steps)
     return found
 

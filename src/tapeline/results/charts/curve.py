@@ -1,15 +1,16 @@
-"""Profit and loss over time, one curve per currency: what every entry gained, in its place, and by
-how much it changed the value that is held.
+"""Profit and loss over time, one curve per currency: how its book stood before every entry and
+after it, in money and in what is held.
+
+The change alone would be rounded, and one entry with a wrong price, in another unit, would make
+all that follows wrong. What a book stands at is rounded too, but the next entry begins with it.
 
 A curve is kept in segments of about a thousand entries. Changing an entry rewrites one segment; a
 chart of a million entries reads a sketch of each segment instead of all its points.
 """
 
-import math
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
-from itertools import accumulate
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from sqlalchemy import Connection, select, tuple_
@@ -23,19 +24,27 @@ MOST = 1e300  # larger values could not be added up
 
 Key = tuple[float, int]
 Column: TypeAlias = "array[float]"
+Value = tuple[float, float]
+"""In two parts: the second has what is too small for the first."""
 
 
-COLUMNS = 6  # of a segment: times, ties, books, gains, changes of the net and of the gross value
+COLUMNS = 7  # of a segment: times, ties, books, and steps
+POINT = 3  # numbers of a point in a sketch: its time and its value
 
 
 class Step(NamedTuple):
     """What an entry did to its book."""
 
-    gain: float
-    net: float = 0.0
-    """By how much the signed value of what is held changed."""
-    gross: float = 0.0
-    """The same without the sign."""
+    before: float
+    """Profit and loss."""
+    after: float
+    held_before: float
+    """The signed value of what is held."""
+    held_after: float
+
+    @property
+    def is_move(self) -> bool:
+        return self.before != self.after or self.held_before != self.held_after
 
 
 class Change(NamedTuple):
@@ -65,9 +74,10 @@ class Segment:
         return (tape, currency, *self.start, content)
 
     def sketch(self, tape: int, currency: str) -> tuple[Any, ...]:
-        times, gains = self.columns[0], self.columns[3]
-        total = math.fsum(gains)
-        return (tape, currency, *self.start, len(self), total, _sketch(times, gains))
+        times, _, _, befores, afters, *_ = self.columns
+        values = list(_running(befores, afters))
+        sketch = _sketch(times, values)
+        return (tape, currency, *self.start, len(self), *values[-1], sketch)
 
     def change(self, one: Change) -> bool:
         """Whether it made a difference."""
@@ -79,8 +89,7 @@ class Segment:
                 for column in self.columns:
                     del column[at]
             return gone
-        step = [max(-MOST, min(MOST, number)) for number in one.step]
-        new = (*one.key, one.book, *step)
+        new = (*one.key, one.book, *one.step)
         if is_known:
             if all(column[at] == number for column, number in zip(self.columns, new, strict=True)):
                 return False
@@ -180,16 +189,32 @@ def _segment(start: Key, content: bytes) -> Segment:
     return Segment(start, [numbers[n * count : (n + 1) * count] for n in range(COLUMNS)])
 
 
-def _sketch(times: Column, gains: Column) -> bytes:
-    """The lowest and highest points and the last, each a time and a value from a start at zero."""
+def _running(befores: Column, afters: Column) -> Iterator[Value]:
+    """The value after each entry, from a start at zero: `running.py` without numpy, which a
+    bookkeeper does not need for anything else."""
+    high = low = 0.0
+    for before, after in zip(befores, afters, strict=True):
+        change = after - before
+        part = change - after
+        low += (after - (change - part)) - (before + part)
+        total = high + change
+        part = total - high
+        low += (high - (total - part)) + (change - part)
+        high = total
+        yield high, low
+
+
+def _sketch(times: Column, values: list[Value]) -> bytes:
+    """The lowest and highest points and the last, each a time and a value."""
     # The last value of each moment: simultaneous entries make one point.
-    points = dict(zip(times, accumulate(gains), strict=True))
+    points = dict(zip(times, values, strict=True))
     moments, values = list(points), list(points.values())
+    rounded = [sum(value) for value in values]
     kept = array("d")
     for begin in range(0, len(values), DETAIL):
-        some = values[begin : begin + DETAIL]
+        some = rounded[begin : begin + DETAIL]
         for at in sorted({some.index(min(some)), some.index(max(some))}):
-            kept.extend((moments[begin + at], some[at]))
-    if kept and kept[-2] != moments[-1]:
-        kept.extend((moments[-1], values[-1]))
+            kept.extend((moments[begin + at], *values[begin + at]))
+    if kept and kept[-POINT] != moments[-1]:
+        kept.extend((moments[-1], *values[-1]))
     return kept.tobytes()

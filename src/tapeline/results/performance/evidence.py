@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 from sqlalchemy import Connection
 
-from tapeline.results.charts import chart_window, coarse_steps
+from tapeline.results.charts import chart_window, coarse_steps, running
 from tapeline.results.charts.curve import COLUMNS
 from tapeline.results.metrics.account import (
     NO_VALUE,
@@ -54,9 +54,13 @@ class Evidence(msgspec.Struct, frozen=True):
     def line(self) -> AccountLine:
         if self.reason is not None or self.funded.capital is None:
             raise Lacking(self.reason or NO_CAPITAL)
-        times, _, _, gains, *_ = self.steps
         capital, since = self.funded.capital.amount, self.funded.deposited_at
-        return account_line.account_line(times, gains, capital, self.flows, since)
+        return account_line.account_line(self.steps[0], self.profits, capital, self.flows, since)
+
+    @property
+    def profits(self) -> Floats:
+        """Profit and loss after each step."""
+        return running.profit(self.steps)
 
     def only(self, symbol: str) -> "Evidence":
         """One symbol by itself, with the cash about it: money alone, for the capital is for all."""
@@ -74,10 +78,8 @@ class Evidence(msgspec.Struct, frozen=True):
         )
 
     def profit(self, why: str = NO_VALUE) -> Account:
-        times, _, _, gains, *_ = self.steps
-        with np.errstate(all="ignore"):  # as in account_line
-            series = ordered(*led(0.0, times, np.cumsum(gains)))
-            return Account(series, is_live=True, is_money=True, why=why)
+        series = ordered(*led(0.0, self.steps[0], self.profits))
+        return Account(series, is_live=True, is_money=True, why=why)
 
     def subject(self, matched: Matched | None) -> Subject:
         """For the metrics: an account where one is known, else money alone."""
@@ -169,14 +171,13 @@ def assembled(kept: Kept, said: Own, currency: str | None = None) -> Evidence:
     )
 
 
-@np.errstate(all="ignore")  # as in account_line
 def _as_said(said: Own, currency: str, funded: Funded) -> Evidence:
     """The model's own series in the place of ours."""
     known = [(one.time, one.value) for one in said.values if one.value is not None]
     steps = np.zeros((COLUMNS, len(known)))
     if known:
-        steps[0], values = np.array(known).T
-        steps[3] = np.diff(values, prepend=0.0)
+        steps[0], steps[4] = np.array(known).T
+        steps[3, 1:] = steps[4, :-1]
     flowed = [one for one in funded.flows if one.currency == currency]
     return Evidence(currency, funded, flowed, steps, [], [], None)
 

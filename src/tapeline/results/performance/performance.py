@@ -5,6 +5,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from tapeline.results.charts import running
 from tapeline.results.charts.chart_window import Window
 from tapeline.results.metrics import calendar_returns, drawdowns
 from tapeline.results.metrics.account import Account, Floats, Lacking
@@ -70,7 +71,7 @@ def _performance(
         accounts, ruin = _or_reason(lambda: account_line.accounts(line))
         reason = reason or ruin
     account = found.profit() if accounts is None else accounts.growth
-    times, _, books, gains, nets, grosses = found.steps
+    times = found.steps[0]
     capital = found.funded.capital
     answer = Performance(
         currency=found.currency,
@@ -79,11 +80,11 @@ def _performance(
         reason=reason,
         flows=found.flows[-MOST:],
         basis=_basis(account),
-        profit=view.of(times, np.cumsum(gains)),
+        profit=view.of(times, found.profits),
         exposure=Exposure(
-            gross=view.of(times, np.cumsum(grosses)),
-            net=view.of(times, np.cumsum(nets)),
-            symbols=_by_symbol(found, times, books, nets, view),
+            gross=view.of(times, running.gross(found.steps)),
+            net=view.of(times, running.net(found.steps)),
+            symbols=_by_symbol(found, view),
         ),
         reported=view.of(*reported),
         unexplained=None if line is None else _unexplained(line, reported),
@@ -117,15 +118,14 @@ def _basis(account: Account) -> Basis:
     return found
 
 
-def _by_symbol(
-    found: Evidence, times: Floats, books: Floats, nets: Floats, view: View
-) -> dict[str, list[Point]]:
+def _by_symbol(found: Evidence, view: View) -> dict[str, list[Point]]:
     """Of the symbols whose largest position was largest."""
     lines = []
+    times, _, books, _, _, _, held = found.steps
     for one in found.books:
         here = books == one.book
         if not one.is_cash and here.any():
-            values = np.cumsum(nets[here])
+            values = held[here]
             lines.append((float(np.abs(values).max()), one.symbol, times[here], values))
     lines.sort(key=lambda line: (-line[0], line[1]))
     return {symbol: view.of(at, values) for _, symbol, at, values in lines[:MOST_SYMBOLS]}

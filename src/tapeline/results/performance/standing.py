@@ -67,11 +67,10 @@ def of_account(line: AccountLine) -> Lines:
     return Lines(line.times, line.profit, line.growth, line.value)
 
 
-def of_money(times: Floats, gains: Floats) -> Lines:
+def of_money(times: Floats, profits: Floats) -> Lines:
     """Without a capital: profit and loss alone."""
     last = np.append(np.diff(times) > 0, [True])[: len(times)]  # of each moment
-    with np.errstate(all="ignore"):
-        return Lines(times[last], np.cumsum(gains)[last], None, None)
+    return Lines(times[last], profits[last], None, None)
 
 
 def day_of(now: float) -> float:

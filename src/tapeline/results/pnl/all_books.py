@@ -65,7 +65,7 @@ def _fold(found: AllBooks, book: Book, some: list[Named], rates: Marks, *, long_
         if order_id is not None:
             booked = Booked(fill.time, fill.spec, outcome, book.book)
             found.outcomes.setdefault(order_id, []).append(booked)
-        if any(step) or (order_id is not None and outcome.price is not None):
+        if step.is_move or (order_id is not None and outcome.price is not None):
             steps.append((fill.time, fill.tie, book.book, step))
         if outcome.notice == FLOW:
             flow = (fill.time, fill.tie, float(outcome.size or 0))

@@ -39,7 +39,7 @@ PLACE = ("tape", "is_cash", "id", "tie", "book", "time")
 STATEMENT = ("tape", "order_id", "seq", "content")
 LATE = ("tape", "kind", "late_by", "seq", "is_change")
 CURVE = ("tape", "currency", "time", "tie", "content")
-SKETCH = ("tape", "currency", "time", "tie", "count", "total", "sketch")
+SKETCH = ("tape", "currency", "time", "tie", "count", "total", "rest", "sketch")
 TOGETHER = 500  # ids in one statement
 
 

@@ -311,7 +311,7 @@ class _Portion:
         for place, one in enumerate(stream, 1):
             spec = _spec.decode(one.spec)
             outcome, step = folding.take(spec, one.key[0], self._rate(book, spec, one.key))
-            self._draw(book, one, step, is_point=is_fill(spec, outcome) or any(step))
+            self._draw(book, one, step, is_point=is_fill(spec, outcome) or step.is_move)
             state.since += 1
             old = (one.outcome, one.notice, one.state)
             if one.state or state.since >= COPIED_EVERY or (copied and place == len(stream)):

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
+from tapeline.results.charts import running
 from tapeline.results.metrics.account import DAY, Floats, Integers
 from tapeline.results.performance import flows
 from tapeline.results.performance.evidence import OFF, Kept, steps_in, without_account
@@ -153,10 +154,9 @@ def _profits(
     names = sorted(named, key=lambda name: (name != main, name))
     profits = {}
     for name in names:
-        times, _, _, gains, *_ = steps_in(kept, name)
-        if len(times):
-            with np.errstate(all="ignore"):  # as in account_line
-                profits[name] = _closing(times, np.cumsum(gains))
+        steps = steps_in(kept, name)
+        if steps.shape[1]:
+            profits[name] = _closing(steps[0], running.profit(steps))
     return profits, {name: named[name].total for name in names}
 
 

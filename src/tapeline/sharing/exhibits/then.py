@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeline.results.charts import running
 from tapeline.results.charts.curve import COLUMNS
 from tapeline.results.performance.evidence import Kept
 from tapeline.results.performance.flows import Flow
@@ -39,15 +40,15 @@ def line(replay: Replay, names: list[str]) -> tuple[Any, Any] | None:
     found = replay.books()
     without = summary.doubtful(found.books, replay.quote)
     steps = [
-        (time, tie, step.gain)
+        (time, tie, book, *step)
         for name in names
         for time, tie, book, step in found.steps.get(name, ())
         if book not in without
     ]
     if not steps:
         return None
-    times, _, gains = np.array(sorted(steps)).T
-    return times, np.cumsum(gains)
+    rows = np.array(sorted(steps)).T
+    return rows[0], running.profit(rows)
 
 
 def arrows(replay: Replay) -> Iterator[Arrow]:

@@ -135,6 +135,7 @@ sketches = Table(
     Column("tie", BigInteger, primary_key=True),
     Column("count", Integer, nullable=False),
     Column("total", Double, nullable=False),
+    Column("rest", Double, nullable=False),  # what is too small for a total
     Column("sketch", LargeBinary, nullable=False),
     sqlite_with_rowid=False,
 )

@@ -22,15 +22,14 @@ if TYPE_CHECKING:
     from tapeline.results.metrics.account import Floats
 
 SEGMENTS = 100  # of about a thousand entries: the newest
-NETS, GROSSES = 4, 5  # rows of a segment
 
 
 def gross(past: Past) -> Sequence[Stretch]:
-    return _whole(past, GROSSES)
+    return _whole(past, is_gross=True)
 
 
 def net(past: Past) -> Sequence[Stretch]:
-    return _whole(past, NETS)
+    return _whole(past, is_gross=False)
 
 
 def position_value(past: Past) -> Sequence[Stretch]:
@@ -44,17 +43,18 @@ def position_value(past: Past) -> Sequence[Stretch]:
         if book.is_cash or (symbol and spelled(book.symbol) != spelled(str(symbol))):
             continue
         steps = _newest_steps(past, tape, book.currency)
-        times, _, _, _, nets, _ = steps[:, steps[2] == book.book]
-        line = float(book.state.value) - (nets.sum() - nets.cumsum())
-        found += _over(past, times, line, book.currency or own)
+        times, *_, held = steps[:, steps[2] == book.book]
+        found += _over(past, times, held, book.currency or own)
         looked = max(looked, _begins(past, steps))
     found.sort(key=lambda one: one.began_at)
     return Stretches(found[-stretches.MOST :], looked)
 
 
-def _whole(past: Past, row: int) -> Sequence[Stretch]:
+def _whole(past: Past, *, is_gross: bool) -> Sequence[Stretch]:
     """Back from how it stands: what changed since is taken off."""
     import numpy as np  # noqa: PLC0415
+
+    from tapeline.results.charts import running  # noqa: PLC0415
 
     tape = past.subject.tape
     if tape is None:
@@ -67,8 +67,9 @@ def _whole(past: Past, row: int) -> Sequence[Stretch]:
     names = {held.currency} | ({""} if held.currency == own else set())
     steps = np.concatenate([_newest_steps(past, tape, name) for name in sorted(names)], axis=1)
     steps = steps[:, np.lexsort((steps[1], steps[0]))]
-    now = held.gross if row == GROSSES else held.net
-    line = now - (steps[row].sum() - steps[row].cumsum())
+    before, after = np.abs(steps[5:]) if is_gross else steps[5:]
+    later = running.sums(*running.changes(before[::-1], after[::-1])).before().rounded[::-1]
+    line = (held.gross if is_gross else held.net) - later
     return Stretches(_over(past, steps[0], line, held.currency), _begins(past, steps))
 
 

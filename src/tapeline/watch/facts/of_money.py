@@ -117,7 +117,7 @@ def lines_of(found: "Evidence") -> "tuple[Lines | None, str | None]":
     except Lacking as lacking:
         if lacking.reason not in (evidence.NO_CAPITAL,):
             return None, lacking.reason  # several currencies, or nothing is computed
-        return standing.of_money(found.steps[0], found.steps[3]), lacking.reason
+        return standing.of_money(found.steps[0], found.profits), lacking.reason
 
 
 def newest_reports(connection: Connection, tape: int, most: int) -> list[tuple[float, _Said]]:
