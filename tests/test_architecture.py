@@ -18,7 +18,8 @@ FOUNDATION = {
     "", "accepting", "background", "buckets", "certificates", "clock", "deep_folders",
     "descriptors", "errors",
     "fair_line", "fair_threads", "figures", "host_faults", "ids", "leading", "lifetime", "logs",
-    "memory", "moments", "polling", "private_files", "problems", "recently_used", "settings",
+    "memory", "moments", "nesting", "polling", "private_files", "problems", "recently_used",
+    "settings",
     "setting_kinds", "setting_rows", "terminal_text", "thread_pools", "tracing", "turns",
     "typed_commands", "zones",
 }  # fmt: skip
@@ -42,6 +43,7 @@ ARROWS: dict[str, set[str]] = {
     "logs": set(),
     "memory": set(),
     "moments": set(),
+    "nesting": set(),
     "polling": set(),
     "private_files": {"deep_folders"},
     "recently_used": set(),

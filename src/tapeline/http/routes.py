@@ -88,6 +88,7 @@ ROUTES: tuple[Endpoint, ...] = (
         flows=witness_api.add_log_keys,
         access=PUBLIC,
         once=False,
+        most_bytes=64_000,  # some two hundred keys
         errors=(UnknownLog, UnconfirmedKeys, Limited),
     ),
     get(

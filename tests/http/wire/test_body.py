@@ -111,7 +111,7 @@ def test_the_limit_on_size_counts_what_arrives_not_what_is_announced(cast: Cast)
         "/project/create", content=endless(), headers={"content-type": "application/json"}
     )
     assert answer.status_code == 413
-    assert "1,000,000 bytes" in answer.json()["error"]
+    assert "256,000 bytes" in answer.json()["error"]
 
 
 def test_a_body_at_the_limit_of_depth_is_read_and_one_deeper_is_not(cast: Cast) -> None:

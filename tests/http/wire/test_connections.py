@@ -9,9 +9,10 @@ import pytest
 from tapeline.errors import Problem, TooManyConnections
 from tapeline.http.wire.connections import Connections, Stand
 from tapeline.settings import Settings
-from tests.conftest import Service, run, running
+from tests.conftest import Service, let_in, run, running
 from tests.http.wire.raw import connect, refusal, rest, said_to, say, statuses
-from tests.http.wire.test_guarded_protocol import CLOSING, GET, SIGN_IN
+from tests.http.wire.test_guarded_protocol import CLOSING, GET
+from tests.pushing import pushing
 from tests.waiting import wait_for
 
 
@@ -20,6 +21,18 @@ class Guest:
 
     def look(self, now: float) -> Stand | None: ...
     def end(self, problem: Problem | None) -> None: ...
+
+
+@contextmanager
+def sending(settings: Settings, password_hash: str) -> Iterator[tuple[Service, bytes]]:
+    """And the head of an event of somebody who may send: no stranger's body may be large."""
+    with running(settings) as service:
+        owner = let_in(service, "ada@example.com", password_hash)
+        with owner.client, pushing(service, owner) as model:
+            headers = {"content-type": "application/json"} | model.headers
+            lines = [f"{name}: {value}\r\n" for name, value in headers.items()]
+            head = "POST /v1/live/event HTTP/1.1\r\nhost: 127.0.0.1\r\n" + "".join(lines)
+            yield service, head.encode()
 
 
 @contextmanager
@@ -101,9 +114,12 @@ def test_a_request_that_is_carried_out_keeps_its_place(sqlite_settings: Settings
             assert len(services.connections) == 3
 
 
-def test_unfinished_bodies_share_so_much_memory(sqlite_settings: Settings) -> None:
-    begun = SIGN_IN + b"content-length: 900000\r\n\r\n" + b"x" * 400_000
-    with running(replace(sqlite_settings, max_held=1_000_000)) as service:
+def test_unfinished_bodies_share_so_much_memory(
+    sqlite_settings: Settings, password_hash: str
+) -> None:
+    small = replace(sqlite_settings, max_held=1_000_000)
+    with sending(small, password_hash) as (service, head):
+        begun = head + b"content-length: 900000\r\n\r\n" + b"x" * 400_000
         connections = service.services.connections
         with half_open(service, 2, begun):
             wait_for(lambda: connections.held >= 800_000)
@@ -132,18 +148,21 @@ def test_heads_under_way_count_as_memory(sqlite_settings: Settings) -> None:
 
 
 def test_a_whole_request_needs_no_place_in_the_memory_of_the_unfinished(
-    sqlite_settings: Settings,
+    sqlite_settings: Settings, password_hash: str
 ) -> None:
-    begun = SIGN_IN + b"content-length: 990000\r\n\r\n" + b"x" * 980_000
     small = replace(sqlite_settings, max_held=1_000_000)
-    with running(small) as service, half_open(service, 1, begun):
-        wait_for(lambda: service.services.connections.held >= 980_000)
-        assert statuses(said_to(service.address, CLOSING)) == [200]
+    with sending(small, password_hash) as (service, head):
+        begun = head + b"content-length: 990000\r\n\r\n" + b"x" * 980_000
+        with half_open(service, 1, begun):
+            wait_for(lambda: service.services.connections.held >= 980_000)
+            assert statuses(said_to(service.address, CLOSING)) == [200]
 
 
-def test_a_connection_that_ends_gives_everything_back(sqlite_settings: Settings) -> None:
-    begun = SIGN_IN + b"content-length: 900000\r\n\r\n" + b"x" * 400_000
-    with running(sqlite_settings) as service:
+def test_a_connection_that_ends_gives_everything_back(
+    sqlite_settings: Settings, password_hash: str
+) -> None:
+    with sending(sqlite_settings, password_hash) as (service, head):
+        begun = head + b"content-length: 900000\r\n\r\n" + b"x" * 400_000
         connections = service.services.connections
         for _ in range(3):
             with half_open(service, 5, begun):

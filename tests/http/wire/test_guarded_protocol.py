@@ -118,6 +118,15 @@ def test_whoever_goes_on_sending_after_the_answer_is_cut_off(strict: Service) ->
         assert statuses(rest(wire)) == [404]
 
 
+def test_a_body_that_nobody_read_does_not_spoil_the_next_request(patient: Service) -> None:
+    head = b"POST /nowhere HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 800000\r\n\r\n"
+    with connect(patient.address) as wire:
+        say(wire, head)
+        assert wire.recv(4096).startswith(b"HTTP/1.1 404 ")
+        say(wire, b"x" * 800_000 + CLOSING)
+        assert statuses(rest(wire)) == [200]
+
+
 def test_what_is_not_http_gets_our_error(patient: Service) -> None:
     for garbage in (b"\x16\x03\x01\x02\x00\x01\x00", b"hello\r\n\r\n", PREFACE):
         status, shape = refusal(said_to(patient.address, garbage))

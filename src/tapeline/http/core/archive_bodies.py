@@ -19,13 +19,14 @@ FILE_NAMES = ("model", "file")
 
 @asynccontextmanager
 async def received(
-    request: Request, services: Services, owner: Owner
+    request: Request, services: Services, owner: Owner, most: int
 ) -> AsyncIterator[tuple[Body, Attachment | None]]:
-    """The texts and the file of a request, in any order. The file is deleted with the request."""
+    """The texts and the file of a request, in any order. The file is deleted with the request.
+    `most` is the limit of a body without a file."""
     settings = services.settings
     encoding = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if encoding != "multipart/form-data":
-        yield await body.read(request, settings), None
+        yield await body.read(request, settings, most), None
         return
     _refuse_announced(request, settings)
     with services.staging.rooms.room(owner) as room:
@@ -35,7 +36,7 @@ async def received(
             )
         try:
             values = parts.texts()
-            body.check_depth(values, 2)
+            body.refuse_nul(values)
             yield Body(values, lenient=True), _chosen(parts.files())
         finally:
             await parts.close()

@@ -71,10 +71,8 @@ def _handler(endpoint: Endpoint, services: Services) -> Handler:
             raise CrossSiteRequest
         _check_path(request)
         query = _query(request, endpoint)
-        if endpoint.attaches and identify:
-            # Before the body: an unknown sender's hundred megabytes must not reach the disk.
-            await senders.join_tenant(request, services, endpoint.access, identify)
-            await services.store.read(identify)
+        if identify and endpoint.has_body:
+            await _require_known(request, endpoint, services, identify)
         async with _said(request, endpoint, services) as (content, attached):
             taken = body.convert(content, endpoint.takes)
             call = _call(endpoint, services, request, attached, taken, query)
@@ -101,6 +99,19 @@ def _identified_again(request: Request, services: Services, access: Access) -> a
         return auth.identify(request, services, access)(connection)
 
     return identify
+
+
+async def _require_known(
+    request: Request, endpoint: Endpoint, services: Services, identify: auth.Identify
+) -> None:
+    """Before the body is read: a stranger's must cost nothing. Whoever was known once is identified
+    by the act itself, so that a halt never waits for a reader."""
+    if endpoint.attaches:
+        # A hundred megabytes must not reach the disk for somebody whose sign-in has ended.
+        await senders.join_tenant(request, services, endpoint.access, identify)
+        await services.store.read(identify)
+    else:
+        await senders.owner_of(request, services, endpoint.access, identify)
 
 
 @dataclass(frozen=True)
@@ -182,7 +193,8 @@ async def _said(
     request: Request, endpoint: Endpoint, services: Services
 ) -> AsyncIterator[tuple[body.Body, Attachment | None]]:
     if endpoint.attaches:
-        async with archive_bodies.received(request, services, turns.sender.get()) as said:
+        owner, most = turns.sender.get(), endpoint.longest_body
+        async with archive_bodies.received(request, services, owner, most) as said:
             yield said
     else:
         yield await _content(request, endpoint, services), None
@@ -195,7 +207,7 @@ def _canonical(content: body.Body, attached: Attachment | None) -> bytes:
 async def _content(request: Request, endpoint: Endpoint, services: Services) -> body.Body:
     if endpoint.takes is Nothing:
         return body.Body({}, lenient=False)
-    return await body.read(request, services.settings)
+    return await body.read(request, services.settings, endpoint.longest_body)
 
 
 def _query(request: Request, endpoint: Endpoint) -> Any:

@@ -36,6 +36,12 @@ OPEN = {Access.PUBLIC, Access.SHARED}
 """No caller has to be identified; having a shared link is enough."""
 
 
+OF_STRANGERS = 16_000
+"""Bytes of a body at most where nobody has to be identified."""
+USUAL = 256_000
+"""The same where somebody is: the longest description or secret fits, however it is escaped."""
+
+
 class Nothing(msgspec.Struct):
     """A body or query without any fields."""
 
@@ -158,7 +164,9 @@ class Endpoint:
     afterwards: Flow | None = None
     """After a committed write: raises an error if the caller must know that more failed."""
     attaches: bool = False
-    """Whether an archive comes with the body; then the caller is known before it is read."""
+    """Whether an archive comes with the body; then the caller is identified before it is read."""
+    most_bytes: int | None = None
+    """Of its body, if others than usual for those who may call it."""
     access: Access = Access.ACCOUNT
     errors: tuple[type[Problem], ...] = ()
     once: bool = True
@@ -180,6 +188,14 @@ class Endpoint:
     def only_writes(self) -> bool:
         """Whether the writer alone carries it out, and no reader."""
         return self.writes is not None and self.prepares is None
+
+    @property
+    def longest_body(self) -> int:
+        return self.most_bytes or (OF_STRANGERS if self.access in OPEN else USUAL)
+
+    @property
+    def has_body(self) -> bool:
+        return self.attaches or self.takes is not Nothing
 
     @cached_property
     def signature(self) -> Signature:

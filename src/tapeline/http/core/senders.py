@@ -33,12 +33,19 @@ def area_of(endpoint: Endpoint) -> str:
 async def join_tenant(
     request: Request, services: Services, access: Access, identify: auth.Identify
 ) -> None:
+    turns.sender.set(await owner_of(request, services, access, identify))
+
+
+async def owner_of(
+    request: Request, services: Services, access: Access, identify: auth.Identify
+) -> Owner:
+    """Refuses a credential that was never valid."""
     shown = auth.credential(request, access)
     owner = services.senders.find(shown)
     if owner is None:
         owner = await services.store.read(_owner, identify)
         services.senders.put(shown, owner)
-    turns.sender.set(owner)
+    return owner
 
 
 async def join_link(request: Request, services: Services) -> None:

@@ -47,7 +47,9 @@ of_upload = (
 in_project = (NoSuchProject, Forbidden)
 of_halts = partial(post, afterwards=halts_api.at_once, moves_runs=True)
 of_resuming = (NotHalted, Halted, CannotRunModels, NotSupervised)
-with_archive = partial(post, attaches=True, errors=of_upload)
+# Texts of 100,000 characters as arguments of a backtest, each written as six.
+of_arguments = partial(post, most_bytes=700_000)
+with_archive = partial(of_arguments, attaches=True, errors=of_upload)
 
 DEPLOY_ROUTES: tuple[Endpoint, ...] = (
     with_archive(
@@ -69,13 +71,13 @@ DEPLOY_ROUTES: tuple[Endpoint, ...] = (
         moves_models=True,
     ),
     post("/model/run", writes=uploads_api.run_model, moves_runs=True, errors=of_version),
-    post(
+    of_arguments(
         "/model/backtest-uploaded-model",
         writes=uploads_api.backtest_uploaded,
         moves_runs=True,
         errors=of_version,
     ),
-    post(
+    of_arguments(
         "/model/backtestUploadedModel",
         writes=uploads_api.backtest_uploaded_model,
         moves_runs=True,

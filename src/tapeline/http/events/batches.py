@@ -11,8 +11,9 @@ from starlette.requests import Request
 from tapeline.errors import Invalid, MalformedBody, Problem, TooLarge, UnknownEncoding
 from tapeline.fair_line import Owner
 from tapeline.http.events import bodies
-from tapeline.http.events.bodies import JSON, UNLIKE, Moment, encoding_of, exact_event, too_large
+from tapeline.http.events.bodies import JSON, UNLIKE, Moment, encoding_of, exact_event
 from tapeline.http.prices.pushed import Amount
+from tapeline.http.wire.body import too_large
 from tapeline.http.wire.spooling import Content
 from tapeline.tape.backtest_results.staging import Stage
 from tapeline.tape.batches import MOST, PASSING, Item, split, split_apart

@@ -8,14 +8,15 @@ import msgspec
 from starlette.datastructures import Headers
 from starlette.types import Message, Receive
 
-from tapeline.errors import MalformedBody, Missing, TooLarge
+from tapeline import nesting
+from tapeline.errors import MalformedBody, Missing
 from tapeline.http.wire import body
+from tapeline.http.wire.body import too_large
 from tapeline.settings import Settings
 from tapeline.tape.events import kinds, price_bodies
 from tapeline.tape.events.bodies import cut
 from tapeline.tape.events.event import Event
 from tapeline.tape.events.kinds import Kind
-from tapeline.tape.events.values import check_depth
 
 _encode = msgspec.json.Encoder().encode
 # Fields of orders are committed to one by one. With sorted keys there is only one way to write a
@@ -133,7 +134,7 @@ def event(
         raise Missing(f"There is no kind of event at {path}.", field="path")
     fields = kind.read(values, lenient)
     if kind.free:
-        body.check_depth(fields, settings.max_depth)
+        _check_free(fields, settings.max_depth)
     elif kind in kinds.LINES:
         fields["line"] = cut(fields["line"], settings.max_line)
     elif kind in kinds.BESIDE:
@@ -149,6 +150,16 @@ def event(
         received_at=moment.received_at,
         backtest_id=fields["backtest_id"] if kind in kinds.OF_BACKTESTS else None,
     )
+
+
+def _check_free(fields: dict[str, Any], max_depth: int) -> None:
+    try:
+        content = _encode(fields)
+    except RecursionError:
+        raise _too_deep(max_depth) from None
+    if nesting.is_deeper(content, max_depth):
+        raise _too_deep(max_depth)
+    body.refuse_nul(fields)
 
 
 def _written(kind: Kind, fields: dict[str, Any]) -> bytes:
@@ -206,20 +217,19 @@ def decoded_object(content: bytes | msgspec.Raw, max_depth: int) -> dict[str, An
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise MalformedBody(f"The body is not valid JSON: {error}.") from None
     except RecursionError:
-        raise MalformedBody(f"The body is nested deeper than {max_depth} levels.") from None
+        raise _too_deep(max_depth) from None
     if not isinstance(values, dict):
         raise MalformedBody("The body must be a JSON object, such as {}.")
-    raw = bytes(content)
-    if raw.count(b"{") + raw.count(b"[") > max_depth:  # else it cannot be too deep
-        check_depth(values, max_depth)
+    if nesting.is_deeper(bytes(content), max_depth):
+        raise _too_deep(max_depth)
     return values
+
+
+def _too_deep(max_depth: int) -> MalformedBody:
+    return MalformedBody(f"The body is nested deeper than {max_depth} levels.")
 
 
 def most_bytes(path: str, settings: Settings) -> int:
     """Of one event's body. The columns of many bars may be longer than any other."""
     is_bars = kinds.BY_PATH.get(path) is kinds.BARS
     return max(settings.max_body, price_bodies.BYTES) if is_bars else settings.max_body
-
-
-def too_large(most: int) -> TooLarge:
-    return TooLarge(f"The body is larger than {most:,} bytes, the most this server accepts.")

@@ -7,9 +7,9 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope
 
 from tapeline.errors import Invalid
-from tapeline.http.events.bodies import decoded, encoding_of, read_content, too_large
+from tapeline.http.events.bodies import decoded, encoding_of, read_content
 from tapeline.http.wire import spooling
-from tapeline.http.wire.body import in_time
+from tapeline.http.wire.body import in_time, too_large
 from tapeline.http.wire.multipart import Parts, text_of
 from tapeline.settings import Settings
 from tapeline.tape.backtest_results.preparing import LISTS

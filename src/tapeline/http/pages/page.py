@@ -24,7 +24,7 @@ from tapeline.errors import (
 )
 from tapeline.http.core import auth
 from tapeline.http.core.dispatch import Handler
-from tapeline.http.core.endpoint import address_of
+from tapeline.http.core.endpoint import OF_STRANGERS, address_of
 from tapeline.http.core.redirects import here, local_path, see, sign_in_first
 from tapeline.http.core.rendering import dressed, render
 from tapeline.http.core.senders import come_as_stranger
@@ -98,7 +98,7 @@ async def _form(request: Request, services: Services) -> dict[str, Any]:
     if not auth.is_same_origin(request, services):
         raise CrossSiteRequest
     try:
-        content = await body.read(request, services.settings)
+        content = await body.read(request, services.settings, OF_STRANGERS)
     except ClientDisconnect:
         raise MalformedBody("The connection closed before the form was complete.") from None
     if content.values and not content.lenient:

@@ -8,12 +8,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
-from urllib.parse import parse_qsl
 
 import msgspec
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
 
+from tapeline import nesting
 from tapeline.errors import (
     Invalid,
     MalformedBody,
@@ -22,13 +22,12 @@ from tapeline.errors import (
     TooSlow,
     UnknownEncoding,
 )
+from tapeline.http.wire.forms import fields_of
 from tapeline.http.wire.multipart import gathered, read_parts, text_of
 from tapeline.http.wire.validation_errors import explain
 from tapeline.settings import Settings
 
 T = TypeVar("T", bound=msgspec.Struct)
-
-_NESTED = (dict, list)
 
 
 @dataclass(frozen=True)
@@ -42,13 +41,17 @@ class Body:
         return msgspec.json.encode(self.values, order="deterministic")
 
 
-async def read(request: Request, settings: Settings) -> Body:
+async def read(request: Request, settings: Settings, most: int) -> Body:
+    """At most so many bytes, and never more than the setting for all bodies."""
+    stream = limited(request, min(most, settings.max_body))
     async with in_time(settings.body_seconds):
-        return await _read(request.headers, limited(request, settings.max_body), settings)
+        found = await _read(request.headers, stream, settings)
+    refuse_nul(found.values)
+    return found
 
 
 async def decode(headers: Headers, content: bytes, settings: Settings) -> Body:
-    """The same for a body that has already arrived."""
+    """The same for a body that has already arrived. Its readers decide about NUL."""
 
     async def stream() -> AsyncGenerator[bytes, None]:
         yield content
@@ -84,8 +87,12 @@ async def limited(request: Request, most: int) -> AsyncGenerator[bytes, None]:
     async for chunk in request.stream():
         size += len(chunk)
         if size > most:
-            raise TooLarge(f"The body is larger than {most:,} bytes, the most this server accepts.")
+            raise too_large(most)
         yield chunk
+
+
+def too_large(most: int) -> TooLarge:
+    return TooLarge(f"The body is larger than {most:,} bytes, the most this address accepts.")
 
 
 async def _read(headers: Headers, stream: AsyncGenerator[bytes, None], settings: Settings) -> Body:
@@ -113,23 +120,18 @@ def _json(content: bytes, max_depth: int) -> dict[str, Any]:
         raise _too_deep(max_depth) from None
     if not isinstance(values, dict):
         raise MalformedBody("The body must be a JSON object, such as {}.")
-    check_depth(values, max_depth)
+    if nesting.is_deeper(content, max_depth):
+        raise _too_deep(max_depth)
     return values
 
 
 def _form(content: bytes, max_parts: int) -> dict[str, Any]:
     try:
-        pairs = parse_qsl(
-            content.decode("utf-8"),
-            keep_blank_values=True,
-            errors="strict",
-            max_num_fields=max_parts,
-        )
+        return gathered(fields_of(content, max_parts))
     except UnicodeDecodeError:
         raise MalformedBody("The form is not valid UTF-8.") from None
     except ValueError:
         raise MalformedBody(f"The form has more than {max_parts:,} fields.") from None
-    return _checked(gathered(pairs))
 
 
 async def _multipart(
@@ -138,32 +140,18 @@ async def _multipart(
     parts = await read_parts(headers, stream, settings)
     try:
         files = {name: await text_of(part) for name, part in parts.files().items()}
-        return _checked(parts.texts() | files)
+        return parts.texts() | files
     finally:
         await parts.close()
 
 
-def _checked(values: dict[str, Any]) -> dict[str, Any]:
-    check_depth(values, 2)
-    return values
-
-
-def check_depth(values: dict[str, Any], max_depth: int) -> None:
-    """Refuse deep nesting and NUL characters. No recursion: the input decides the depth."""
-    level: list[Any] = [values]
-    for _ in range(max_depth):
-        below: list[Any] = []
-        for value in level:
-            items = value.items() if isinstance(value, dict) else [("", one) for one in value]
-            for name, item in items:
-                if isinstance(item, _NESTED):
-                    below.append(item)
-                elif "\0" in name or (isinstance(item, str) and "\0" in item):
-                    raise Invalid("Texts must not contain the character NUL.", field=name or None)
-        if not below:
-            return
-        level = below
-    raise _too_deep(max_depth)
+def refuse_nul(values: dict[str, Any]) -> None:
+    """PostgreSQL has no texts with it."""
+    if not nesting.has_nul(msgspec.json.encode(values)):
+        return
+    for name, value in values.items():
+        if nesting.has_nul(msgspec.json.encode({name: value})):
+            raise Invalid("Texts must not contain the character NUL.", field=name or None)
 
 
 def _too_deep(max_depth: int) -> MalformedBody:

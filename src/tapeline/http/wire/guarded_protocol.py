@@ -168,8 +168,8 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def on_body(self, body: bytes) -> None:
         super().on_body(body)
+        self._body_size += len(body)  # also of one that nobody reads, since the answer is complete
         if not self.cycle.response_complete:
-            self._body_size += len(body)
             self.hold_or_stop(len(body))
 
     def on_response_complete(self) -> None:

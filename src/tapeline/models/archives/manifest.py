@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from tapeline import nesting
 from tapeline.errors import InvalidManifest
 
 NAMES = ("platform.json", "blankly.json")  # the older name under the same rules
@@ -228,17 +229,9 @@ class _Reader:
 
 
 def is_plain(value: dict[str, Any]) -> bool:
-    """Whether every database can store it: bounded depth and no NUL. No recursion, because the
-    input chooses the depth."""
-    level: list[Any] = [value]
-    for _ in range(DEEPEST):
-        below: list[Any] = []
-        for one in level:
-            parts = [*one, *one.values()] if isinstance(one, dict) else one
-            if any(isinstance(part, str) and "\0" in part for part in parts):
-                return False
-            below += [part for part in parts if isinstance(part, dict | list)]
-        if not below:
-            return True
-        level = below
-    return False
+    """Whether every database can store it: bounded depth and no NUL."""
+    try:
+        content = msgspec.json.encode(value)
+    except RecursionError:
+        return False
+    return not nesting.is_deeper(content, DEEPEST) and not nesting.has_nul(content)

@@ -12,9 +12,10 @@ from typing import Annotated, Any
 
 import msgspec
 
-from tapeline.errors import Invalid, MissingField
+from tapeline import nesting
+from tapeline.errors import Invalid, MalformedBody, MissingField
 from tapeline.tape.dates.time_header import read_time
-from tapeline.tape.events.values import check_depth, dictionary, number, text
+from tapeline.tape.events.values import dictionary, number, text
 from tapeline.tape.proof.seals import PiecesDigest
 
 NAN = float("nan")
@@ -48,8 +49,8 @@ def decoded(raw: bytes | msgspec.Raw, field: str, max_depth: int) -> Any:
         value = msgspec.json.decode(content)
     except UNREADABLE as error:
         raise Invalid(f"`{field}` is not valid JSON: {error}.", field=field) from None
-    if content.count(b"{") + content.count(b"[") > max_depth:
-        check_depth([value], max_depth)
+    if nesting.is_deeper(content, max_depth - 1):  # it lies in the body
+        raise MalformedBody(f"The body is nested deeper than {max_depth} levels.")
     return value
 
 

@@ -5,13 +5,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from tapeline.accounts import plain_names
-from tapeline.errors import Invalid, MalformedBody, MissingField
+from tapeline.errors import Invalid, MissingField
 
 Values = Mapping[str, Any]
 
 TRUE, FALSE = {"true", "1", "yes"}, {"false", "0", "no"}
 ABSENT_TEXTS = {"null", "undefined"}
-_NESTED = frozenset({dict, list})
 # Names are keys of tables; an index of PostgreSQL takes 2,700 bytes, and a character may have four.
 LONGEST_NAME = 500
 SHOWN_NAMES = frozenset({"symbol", "exchange"})
@@ -95,21 +94,6 @@ def dictionary(values: Values, key: str, *, lenient: bool) -> dict[str, Any] | N
     if lenient:
         return names(value)
     raise _wrong(key, "an object", value)
-
-
-def check_depth(value: Any, most: int) -> None:
-    """No recursion: the input chooses the depth."""
-    level = [value]
-    for _ in range(most):
-        level = [
-            item
-            for one in level
-            for item in (one.values() if isinstance(one, dict) else one)
-            if item.__class__ in _NESTED
-        ]
-        if not level:
-            return
-    raise MalformedBody(f"The body is nested deeper than {most} levels.")
 
 
 def _check_name(value: str, key: str) -> None:
