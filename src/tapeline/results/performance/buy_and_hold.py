@@ -46,13 +46,16 @@ def beside(account: Account, name: str, known: Mapping[str, Known], points: int)
     return answer
 
 
+@np.errstate(over="ignore")  # a symbol that grew beyond all numbers; what uses it gives the reason
 def held(some: Sequence[Prices]) -> Prices:
-    """Equal parts of each, bought at its first close. Until then its part is kept as cash."""
+    """Equal parts of each, bought at its first close that is over zero. Until then its part is kept
+    as cash."""
     days = np.unique(np.concatenate([one.days for one in some]))
     total = np.zeros(len(days))
     for one in some:
-        places = np.searchsorted(one.days, days, side="right")
-        total += np.concatenate([[1.0], one.closes / one.closes[0]])[places]
+        since = np.flatnonzero(np.append(one.closes, 1.0) > 0)[0]
+        closes, places = one.closes[since:], np.searchsorted(one.days[since:], days, side="right")
+        total += np.concatenate([[1.0], closes / closes[:1]])[places]
     return Prices(days, total / len(some), days * DAY)
 
 

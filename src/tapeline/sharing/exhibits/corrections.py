@@ -1,13 +1,17 @@
 """Changes after the fact as a link shows them: new records, without values that the link hides."""
 
+from typing import Literal
+
 from tapeline.results.changes.change import Change, FieldChange
 from tapeline.results.changes.figures import Figure, Figures
 from tapeline.sharing.exhibits import reasons
 from tapeline.sharing.exhibits.answers import SharedCorrection, SharedReported
+from tapeline.sharing.exhibits.finite import finite
 from tapeline.sharing.links.choices import Choices
 from tapeline.sharing.links.pseudonyms import Names
 
 NO_CAPITAL = "Amounts are hidden, and a percentage needs a capital."
+TOO_LARGE = "The numbers that were reported are too large to compute with."
 PUBLIC = {"side", "type", "time", "values", "source", "positions"}
 """Fields that every link shows."""
 
@@ -73,13 +77,30 @@ def reported(found: Figures, capital: float | None, choices: Choices) -> SharedR
     if choices.shows_money:
         other = found.first_currency if found.first_currency != found.currency else None
         shown = other if choices.shows_symbols else None
-        return SharedReported(unit="money", first=first, now=now, first_currency=shown)
+        return _computed("money", first, now, shown)
     if capital is None:
         return SharedReported(unit="percent", first=None, now=None, reason=NO_CAPITAL)
+    return _computed(
+        "percent",
+        None if first is None else first / capital,
+        None if now is None else now / capital,
+    )
+
+
+def _computed(
+    unit: Literal["money", "percent"],
+    first: float | None,
+    now: float | None,
+    first_currency: str | None = None,
+) -> SharedReported:
+    """With the reason where one of them overflowed."""
+    shown = finite(first), finite(now)
     return SharedReported(
-        unit="percent",
-        first=None if first is None else first / capital,
-        now=None if now is None else now / capital,
+        unit=unit,
+        first=shown[0],
+        now=shown[1],
+        first_currency=first_currency,
+        reason=None if shown == (first, now) else TOO_LARGE,
     )
 
 

@@ -276,7 +276,11 @@ class LiveExhibit(Exhibit):
 
     def _by_currency(self) -> dict[str, float]:
         totals = self.facts.totals
-        return {name: one for it, one in totals.items() if (name := self.names.currency(it))}
+        return {
+            name: one
+            for it, one in totals.items()
+            if (name := self.names.currency(it)) and math.isfinite(one)
+        }
 
     def _by_name(self, one: Position | NotComputed) -> tuple[int, str]:
         # By the shown name: the order of the real ones would reveal something about them.

@@ -28,6 +28,7 @@ from tapeline.sharing.exhibits.answers import (
     SharedTrade,
     SharedTrip,
 )
+from tapeline.sharing.exhibits.finite import finite
 from tapeline.sharing.links.choices import Choices
 from tapeline.sharing.links.pseudonyms import Names
 from tapeline.tape.events import kinds
@@ -73,7 +74,7 @@ def order(
         size=number(size) if choices.shows_sizes else None,
         funds=number(item.get("funds")) if money else None,
         fee=_converted_fee(fill, choices),
-        profit=fill.realized if money and fill is not None else None,
+        profit=finite(fill.realized) if money and fill is not None else None,
         estimated=None if fill is None else fill.estimated,
         assumed=None if fill is None else fill.assumed,
         annotation=_text(item.get("annotation")) if texts else None,
@@ -90,7 +91,7 @@ def _converted_fee(fill: FillShown | None, choices: Choices) -> float | None:
         return None
     prices = [fill.price, *(one.price for one in fill.portions)]
     is_converted = None not in prices
-    return fill.fee if choices.shows_foreign_amounts or is_converted else None
+    return finite(fill.fee) if choices.shows_foreign_amounts or is_converted else None
 
 
 def trade(index: int, item: dict[str, Any], choices: Choices, names: Names) -> SharedTrade:
@@ -129,12 +130,12 @@ def trip(index: int, one: RoundTrip, choices: Choices, names: Names) -> SharedTr
         symbol=names.symbol(one.symbol),
         entry_time=one.entry_time,
         exit_time=one.exit_time,
-        entry_price=one.entry_price if prices else None,
-        exit_price=one.exit_price if prices else None,
-        size=one.size if choices.shows_sizes else None,
-        fees=one.fees if money else None,
-        profit=one.profit if money else None,
-        profit_percent=one.profit_percent,
+        entry_price=finite(one.entry_price) if prices else None,
+        exit_price=finite(one.exit_price) if prices else None,
+        size=finite(one.size) if choices.shows_sizes else None,
+        fees=finite(one.fees) if money else None,
+        profit=finite(one.profit) if money else None,
+        profit_percent=finite(one.profit_percent),
     )
 
 
@@ -142,14 +143,14 @@ def position(one: Position, choices: Choices, names: Names) -> SharedPosition:
     money, prices = choices.shows_money, choices.shows_prices
     return SharedPosition(
         symbol=names.symbol(one.symbol),
-        size=one.size if choices.shows_sizes else None,
-        value=one.value if money else None,
-        average_price=one.average_price if prices else None,
-        last_price=one.last_price if prices else None,
+        size=finite(one.size) if choices.shows_sizes else None,
+        value=finite(one.value) if money else None,
+        average_price=finite(one.average_price) if prices else None,
+        last_price=finite(one.last_price) if prices else None,
         last_price_time=one.last_price_time,
-        realized=one.realized if money else None,
-        unrealized=one.unrealized if money else None,
-        fees=one.fees if money else None,
+        realized=finite(one.realized) if money else None,
+        unrealized=finite(one.unrealized) if money else None,
+        fees=finite(one.fees) if money else None,
         fills=one.fills,
         currency=names.currency(one.currency) if money else None,
     )

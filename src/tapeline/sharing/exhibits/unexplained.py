@@ -6,6 +6,7 @@ from tapeline.results.metrics.account import Floats, Lacking
 from tapeline.results.performance.evidence import Evidence
 from tapeline.results.performance.performance import differences
 from tapeline.sharing.exhibits.answers import SharedUnexplained
+from tapeline.sharing.exhibits.finite import finite
 from tapeline.sharing.links.choices import Choices
 from tapeline.tape.backtest_results.series import thinned
 
@@ -34,6 +35,6 @@ def unexplained(
         unit="money" if is_money else "percent",
         time=float(times[-1]),
         difference=float(found[-1]),
-        reported=float(values[-1]) if is_money else None,
-        items=thinned(times, found, DETAIL),
+        reported=finite(float(values[-1])) if is_money else None,
+        items=thinned(times, np.where(np.isfinite(found), found, np.nan), DETAIL),
     )

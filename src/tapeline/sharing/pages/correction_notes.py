@@ -38,7 +38,7 @@ def facts(found: Exported) -> dict[str, Any]:
         "corrections": [_row(one) for one in some],
         "more_corrections": changes is not None
         and (changes.next is not None or changes.unlisted > 0),
-        "profits": [] if head.reported is None else _profits(head.reported, head.currency),
+        "profits": _profits(head.reported, head.currency),
         "no_profits": head.reported.reason if head.reported is not None else None,
         "unexplained": _unexplained(head.unexplained, head.currency),
     }
@@ -53,7 +53,9 @@ def _row(one: SharedCorrection) -> Row:
     )
 
 
-def _profits(found: SharedReported, currency: str | None) -> list[Profit]:
+def _profits(found: SharedReported | None, currency: str | None) -> list[Profit]:
+    if found is None or found.reason is not None:  # one without the other says little
+        return []
     both = (
         ("As first reported", found.first, found.first_currency or currency),
         ("As it stands", found.now, currency),
