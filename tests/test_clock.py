@@ -198,3 +198,22 @@ def test_whatever_is_called_old_really_is(steps: list[tuple[float, float]], wind
         old = [boot for boot, wall in stamps if wall < clock.ago(window)]
         # Steps that are too small to be called a jump may add up to one.
         assert all(machine.boot - boot > window - clocks.JUMP for boot in old)
+
+
+def test_a_stamp_is_put_right_by_what_the_clock_was_ahead_when_it_was_made(
+    machine: Machine, clock: Clock
+) -> None:
+    machine.pass_by(60)
+    early = machine.wall
+    machine.wall += 2 * HOUR
+    assert clock.look()
+    machine.pass_by(60)
+    ahead = machine.wall
+    assert clock.put_right(early) == early + 2 * HOUR
+    machine.wall -= 2 * HOUR
+    assert clock.look()
+    machine.pass_by(60)
+    assert [clock.put_right(one) for one in (early, ahead)] == [early, ahead - 2 * HOUR]
+    assert clock.put_right(machine.wall) == machine.wall
+    nobodys = machine.wall + 30 * DAY
+    assert clock.put_right(nobodys) == nobodys, "another server's clock made it"

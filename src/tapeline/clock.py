@@ -117,14 +117,24 @@ class Clock:
     def age(self, stamp: float) -> float:
         """Seconds since a wall-clock stamp, pauses included, even if the clock was set since. Of
         two moments with the same stamp it is the later one."""
-        until = now = self.now()
-        found = self._periods[0]
+        now, found = self.now(), self._period_of(stamp)
+        return max(0.0, now + self._periods[-1].paused - (stamp - found.ahead + found.paused))
+
+    def put_right(self, stamp: float) -> float:
+        """What the clock would have shown at a wall-clock stamp, had it been set then as it is
+        now. For moments from which something lasts by today's wall clock."""
+        found, last = self._period_of(stamp), self._periods[-1]
+        return stamp + (last.ahead - last.paused) - (found.ahead - found.paused)
+
+    def _period_of(self, stamp: float) -> Period:
+        """Of two moments with the same stamp it is the later one."""
+        until, last = self.now(), self._periods[-1]
+        is_to_come = stamp - last.ahead > until
         for one in reversed(self._periods):
             if one.since - JUMP <= stamp - one.ahead <= until + JUMP:
-                found = one
-                break
+                return one
             until = one.since
-        return max(0.0, now + self._periods[-1].paused - (stamp - found.ahead + found.paused))
+        return last if is_to_come else self._periods[0]
 
     def ago(self, seconds: float) -> float:
         """The wall-clock stamp of a moment that is really this long ago. Whatever was stamped

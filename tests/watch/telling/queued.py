@@ -60,7 +60,14 @@ class Queue:
         known = {"acknowledged_at": time.time(), "acknowledged_by": "ada"}
         self._do(update(incidents).where(incidents.c.id == incident_id).values(**known))
 
-    def put(self, incident_id: str, channel: Channel, what: str = "fired", step: int = 0) -> str:
+    def put(
+        self,
+        incident_id: str,
+        channel: Channel,
+        what: str = "fired",
+        step: int = 0,
+        due_at: float = 0.0,
+    ) -> str:
         row = {
             "id": new_id(),
             "incident_id": incident_id,
@@ -68,7 +75,7 @@ class Queue:
             "what": what,
             "step": step,
             "made_at": time.time(),
-            "due_at": 0.0,
+            "due_at": due_at,
             "attempts": 0,
         }
         self._do(insert(outbox).values(**row))

@@ -8,6 +8,14 @@ import time
 
 from sqlalchemy import Connection, func, select
 
+from tapeline.store.backends import steady
+
+
+def put_right(connection: Connection, stamp: float) -> float:
+    """What this clock would have shown at a stamp of its own, had it been set then as it is now. Of
+    a database on another machine nobody knows."""
+    return steady.put_right(connection, stamp) if connection.dialect.name == "sqlite" else stamp
+
 
 def now(connection: Connection) -> float:
     """Not that of the transaction's start."""

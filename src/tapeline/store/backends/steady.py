@@ -36,6 +36,11 @@ def shown(connection: Connection, stamp: float) -> float:
     return clock_of(connection).shown(stamp)
 
 
+def put_right(connection: Connection, stamp: float) -> float:
+    """A wall-clock stamp, had the clock been set then as it is now."""
+    return clock_of(connection).put_right(stamp)
+
+
 def ago(connection: Connection, seconds: float) -> float:
     """The wall-clock stamp of a moment that is really this long ago."""
     return clock_of(connection).ago(seconds)

@@ -31,6 +31,7 @@ def _silence(last_of: Last, what: str) -> Find:
             return Finding(holds=False, said="It is not running, so nothing is expected of it.")
         last, asked = last_of(question), question.asked
         start = max(last or 0.0, running_since or 0.0, asked.counts_from)
+        start = min(start, question.now)  # another machine's clock may have stamped it
         if math.isnan(start):
             return unknown(TOO_LARGE)
         due, silent = start + asked.lasting, max(0.0, question.now - start)
@@ -83,7 +84,7 @@ def _schedule_missed(question: Question) -> Finding:
         return Finding(holds=None, said="It has no schedule.")
     if run.desired == "stopped" or run.due_at is None or run.started_at is not None:
         return Finding(holds=False, said=f"Its schedule is {run.schedule}; nothing is due.")
-    start = max(run.due_at, question.asked.counts_from)
+    start = max(run.due_at, min(question.asked.counts_from, question.now))
     due, late = start + question.asked.lasting, max(0.0, question.now - start)
     if question.now < due or run.ended_at is not None:
         again = None if run.ended_at is not None else due

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, func, select
 
+from tapeline.store.backends import steady
 from tapeline.store.tables.prices import price_series
 from tapeline.store.tables.tape import orders, pages
 from tapeline.tape.events import kinds
@@ -62,12 +63,12 @@ def _event(connection: Connection, tape: int) -> float | None:
     first, channel = newest
     its = (pages.c.tape == tape, pages.c.channel == channel, pages.c.first == first)
     content = connection.scalar(select(pages.c.content).where(*its))
-    return None if content is None else unpack(content)[-1].received_at
+    return None if content is None else _stamp(connection, unpack(content)[-1].received_at)
 
 
 def _order(connection: Connection, tape: int) -> float | None:
     query = select(orders.c.received_at).where(orders.c.tape == tape, orders.c.seq.is_not(None))
-    return connection.scalar(query.order_by(orders.c.seq.desc()).limit(1))
+    return _stamp(connection, connection.scalar(query.order_by(orders.c.seq.desc()).limit(1)))
 
 
 def _log(connection: Connection, tape: int) -> float | None:
@@ -85,7 +86,12 @@ def _newest(
     found = channels.newest(
         connection, tape, kind.channel, before=None, limit=1, wanted=wanted
     ).records
-    return found[0].received_at if found else None
+    return _stamp(connection, found[0].received_at) if found else None
+
+
+def _stamp(connection: Connection, received_at: float | None) -> float | None:
+    """By today's clock: silence is counted from it."""
+    return None if received_at is None else steady.put_right(connection, received_at)
 
 
 def _bar(connection: Connection, tape: int) -> float | None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from tapeline.store.backends import steady
 from tapeline.tape.events import kinds
 from tapeline.tape.reading import channels
 from tapeline.watch.facts.fact import Fact, Gathering
@@ -31,12 +32,16 @@ _decode = msgspec.json.Decoder(_Body).decode
 def gather(gathering: Gathering) -> Mapping[str, tuple[Said, ...]]:
     """The newest first."""
     found: dict[str, tuple[Said, ...]] = {}
+    connection = gathering.connection
     for one in gathering.wanted:
         if one.tape is not None:
             newest = channels.newest(
-                gathering.connection, one.tape, kinds.LIFECYCLE.channel, before=None, limit=NEWEST
+                connection, one.tape, kinds.LIFECYCLE.channel, before=None, limit=NEWEST
             )
-            found[one.id] = tuple(said(record.time, record.body) for record in newest.records)
+            found[one.id] = tuple(
+                said(steady.put_right(connection, record.time), record.body)
+                for record in newest.records
+            )
     return found
 
 

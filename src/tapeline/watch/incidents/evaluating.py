@@ -11,6 +11,7 @@ from tapeline.errors import Unavailable
 from tapeline.results.pnl.bookkeeper import Bookkeeper
 from tapeline.runs.runner import Runner
 from tapeline.store.backends import announcing
+from tapeline.store.jumps import Jumps
 from tapeline.store.portions import batches
 from tapeline.tape.append.appending import Appender
 from tapeline.tape.append.watchers import Watchers
@@ -58,6 +59,7 @@ class Evaluator:
         self._hours = ExchangeHours(sources.heavy, self._work.note)
         self._books = WatchedBooks(sources.store, bookkeeper, self._work)
         self._searching = Searching(sources, self.wake, background)
+        self._jumps = Jumps(sources.store)
 
     def wake(self) -> None:
         """A rule was made or changed."""
@@ -78,6 +80,9 @@ class Evaluator:
 
     async def _take_turn(self) -> None:
         look = await self._seen()
+        if await self._jumps.has_jumped():
+            self._look = None  # all that was to happen at a moment is worked out anew
+            look = await self._seen()
         words = self._words(look)
         await self._books.catch_up(look, words)
         before, self._look = self._look, look
@@ -253,13 +258,17 @@ class Evaluator:
             said, again = f"What it needs to know could not be read: {why}", now + FAILED_EVERY
             return Finding(holds=None, said=said, look_again=again)
         try:
-            asked = one.asked(_counts_from(one, window))
+            asked = one.asked(self._counts_from(one, window))
             found = one.condition.find(Question(asked, self._facts.values(subject.id, needs), now))
         except Exception as error:  # noqa: BLE001 - the others are evaluated all the same
             self._work.note(error, f"rule {one.stored.id}")
             return Finding(holds=None, said=f"It could not be evaluated: {cause_of(error)}")
         # Of many models, those whose books are kept are watched on, and it is said of the others.
         return found if behind is None else _with(found, behind)
+
+    def _counts_from(self, one: Watched, window: Window | str) -> float:
+        opened = None if isinstance(window, str) else window.since
+        return max(self._store.clock.put_right(one.stored.created_at), opened or 0.0)
 
     async def _gather(self, some: Sequence[Watched], now: float) -> None:
         """Read every fact that is out of date, for all subjects that need it at once."""
@@ -280,7 +289,7 @@ class Evaluator:
     def _asked(self, subject: Subject, name: str, now: float) -> list[Asked]:
         """What all rules about a subject ask that need this fact."""
         return [
-            one.asked(_counts_from(one, self._window(one, now)))
+            one.asked(self._counts_from(one, self._window(one, now)))
             for one in self._by_subject.get(subject.id, ())
             if one.condition is not None and name in one.condition.needs
         ]
@@ -303,11 +312,6 @@ def _is_other(before: Look, after: Look) -> bool:
         (one.name, one.tape) != (after.heads[name].name, after.heads[name].tape)
         for name, one in before.heads.items()
     )
-
-
-def _counts_from(one: Watched, window: Window | str) -> float:
-    opened = None if isinstance(window, str) else window.since
-    return max(one.stored.created_at, opened or 0.0)
 
 
 def _terms(one: Watched, window: Window | str) -> Terms:

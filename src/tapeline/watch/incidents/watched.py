@@ -8,6 +8,7 @@ import msgspec
 from sqlalchemy import Connection, select
 
 from tapeline.logs import Log
+from tapeline.store.backends import common_time
 from tapeline.store.rows import record
 from tapeline.store.tables.core import projects
 from tapeline.store.tables.watch import rule_states
@@ -86,9 +87,18 @@ def reach_of(rules: Iterable[StoredRule]) -> Reach:
 
 
 def states(connection: Connection) -> dict[Key, RuleState]:
-    return {
+    """What is to last from a moment on counts by today's clock."""
+    found = {
         (row.rule_id, row.subject): record(RuleState, row)
         for row in connection.execute(select(rule_states))
+    }
+    return {
+        key: one
+        if one.held_since is None
+        else msgspec.structs.replace(
+            one, held_since=common_time.put_right(connection, one.held_since)
+        )
+        for key, one in found.items()
     }
 
 

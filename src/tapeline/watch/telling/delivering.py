@@ -18,10 +18,19 @@ from tapeline.ids import new_id
 from tapeline.leading import LeadsNoMore
 from tapeline.settings import Settings
 from tapeline.store.encryption import Cipher, NotOurKey
+from tapeline.store.jumps import Jumps
 from tapeline.store.store import Store
 from tapeline.watch.sending.jobs import AT_ONCE, Chart, Job, Outcome
 from tapeline.watch.sending.post_office import OF_A_TENANT, PostOffice
-from tapeline.watch.telling import channels, claiming, curve, message, outbox, settling
+from tapeline.watch.telling import (
+    channels,
+    claiming,
+    curve,
+    message,
+    outbox,
+    planning,
+    settling,
+)
 from tapeline.watch.telling.channels import Channel, NoSuchChannel, Opened
 from tapeline.watch.telling.claiming import Claimed
 from tapeline.watch.telling.message import Gone, Message
@@ -56,6 +65,7 @@ class Telling:
         )
         self._under_way: dict[str, str] = {}
         """Channels that are being told, with their tenants."""
+        self._jumps, self._is_planned = Jumps(store), False
         if store.database.file is not None:  # no other server could be sending these
             store.write_now(outbox.release_claims)
         self._work = background.loop(NAME, self.turn, every=EVERY, within=WITHIN, once=True)
@@ -67,9 +77,17 @@ class Telling:
     async def turn(self) -> None:
         if self._is_copy():
             return
+        await self._plan()
         for channel_id, owner in whose_turn(await self._store.read(_due), self._under_way):
             self._under_way[channel_id] = owner.tenant
             self._background.begin(ONE, self._tell(channel_id, owner), channel_id)
+
+    async def _plan(self) -> None:
+        if await self._jumps.has_jumped():
+            self._is_planned = False
+        if not self._is_planned:
+            await self._store.write(planning.work_out)
+            self._is_planned = True
 
     async def _tell(self, channel_id: str, owner: Owner) -> None:
         try:

@@ -20,6 +20,10 @@ BY = "messages"
 """Who did it, in timelines."""
 
 
+def pause_after(tries: int) -> float:
+    return PAUSES[min(tries, len(PAUSES)) - 1]
+
+
 def settle(connection: Connection, claimed: Claimed, outcome: Outcome) -> None:
     if outcome.arrived:
         _arrived(connection, claimed)
@@ -52,12 +56,11 @@ def _arrived(connection: Connection, claimed: Claimed) -> None:
 def _failed(connection: Connection, claimed: Claimed, why: str) -> None:
     at, channel = time.time(), claimed.channel
     given_up = claimed.attempts >= MOST_TRIES
-    pause = PAUSES[min(claimed.attempts, len(PAUSES)) - 1]
     _change(
         connection,
         claimed,
         claimed_until=None,
-        due_at=common_time.now(connection) + pause,
+        due_at=common_time.now(connection) + pause_after(claimed.attempts),
         given_up_at=at if given_up else None,
         last_error=why,
     )

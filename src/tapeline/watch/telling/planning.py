@@ -1,0 +1,37 @@
+"""Works out anew when everything is due that is still to be told: after a jump of the clock, and at
+a start, before which it may have jumped."""
+
+from typing import Any
+
+from sqlalchemy import Connection, Row, null, select, update
+
+from tapeline.store.backends import common_time
+from tapeline.store.tables.watch import outbox
+from tapeline.watch.telling.claiming import CLAIMED
+from tapeline.watch.telling.outbox import OPEN
+from tapeline.watch.telling.settling import pause_after
+
+
+def work_out(connection: Connection) -> None:
+    now = common_time.now(connection)
+    for row in connection.execute(select(outbox).where(OPEN)).all():
+        if changed := _changed(connection, row, now):
+            connection.execute(update(outbox).where(outbox.c.id == row.id).values(**changed))
+
+
+def _changed(connection: Connection, row: "Row[Any]", now: float) -> dict[str, Any]:
+    """What stays as it is when the clock has not jumped is left alone."""
+    found: dict[str, Any] = {}
+    if row.claimed_until is not None and row.claimed_until > now + CLAIMED:
+        found["claimed_until"] = now + CLAIMED
+    if row.what == "escalated" and not row.attempts:
+        made_at = min(now, common_time.put_right(connection, row.made_at))
+        if made_at != row.made_at:
+            found |= {"made_at": made_at, "due_at": made_at + (row.due_at - row.made_at)}
+    elif row.attempts:
+        if row.due_at > (latest := now + pause_after(row.attempts)):
+            found["due_at"] = latest
+    elif row.due_at > now:
+        # It waits for a moment of the day, or for others; whoever claims it looks at that again.
+        found |= {"due_at": now, "payload": null()}
+    return found
