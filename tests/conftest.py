@@ -283,6 +283,9 @@ def serving(services: Services) -> Iterator[str]:
 
 # Plain http: reading the system's certificates for each client would take longer than most tests.
 _NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+# Where threads share a client, its pool may close as one idle connection too many the very one that
+# it has just given to another thread.
+_KEEP_ALL = httpx.Limits(max_connections=100, max_keepalive_connections=None)
 
 
 @dataclass(frozen=True)
@@ -297,7 +300,9 @@ class Service:
         return self.services.store
 
     def client(self, **headers: str) -> httpx.Client:
-        return httpx.Client(base_url=self.address, headers=headers, timeout=30, verify=_NO_TLS)
+        return httpx.Client(
+            base_url=self.address, headers=headers, timeout=30, verify=_NO_TLS, limits=_KEEP_ALL
+        )
 
 
 @contextmanager

@@ -244,7 +244,7 @@ def test_who_may_read_a_tape(service: Service, cast: Cast, enter: Callable[[str]
                 assert person.get(address).status_code == 200, path
             assert nobody.get(address, headers=right).status_code == 200, path
             assert nobody.get(address).status_code == 401
-            assert nobody.get(address, headers=writing).status_code == 401
+            assert nobody.get(address, headers=writing).status_code == 403
             for status in (
                 cast.outsider.get(address).status_code,
                 nobody.get(address, headers=foreign).status_code,
