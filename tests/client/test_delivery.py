@@ -16,7 +16,7 @@ from tests.client.answering import answering
 from tests.client.conftest import Make
 from tests.client.road import Road
 from tests.conftest import run
-from tests.pushing import Model
+from tests.pushing import Model, new_key
 from tests.waiting import SLOW_MACHINE, wait_for
 
 
@@ -169,6 +169,23 @@ def test_a_wrong_key_keeps_everything_and_says_so(
     assert not client.close(0.1)
     right = make()
     assert right.flush()
+    right.log("later")
+    assert right.flush()
+    assert lines(model) == ["kept", "later"]
+
+
+def test_what_a_key_may_not_send_waits_for_one_that_may(
+    make: Make, model: Model, problems: list[Problem]
+) -> None:
+    reading = new_key(model.service, model.owner, model.project_id, read=True, write=False)
+    client = make(**reading)
+    client.log("kept")
+    assert not client.flush(0.3)
+    wait_for(lambda: bool(problems))
+    assert [one.kind for one in problems] == ["refused"]
+    assert "403" in problems[0].message
+    assert not client.close(0.1)
+    right = make()
     right.log("later")
     assert right.flush()
     assert lines(model) == ["kept", "later"]

@@ -26,10 +26,14 @@ class LogHandler(logging.Handler):
         super().__init__(level)
         self._client = client
 
-    def emit(self, record: logging.LogRecord) -> None:
-        # Our own problems are not sent over the connection that has them.
+    def filter(self, record: logging.LogRecord) -> Any:
+        """Our own problems are not sent over the connection that has them. They are told here,
+        before the lock of the handler: another thread may hold it and wait for who reports."""
         if record.name.split(".")[0] == logger.name or is_reporting():
-            return
+            return False
+        return super().filter(record)
+
+    def emit(self, record: logging.LogRecord) -> None:
         try:
             line, kind = self.format(record), record.levelname.lower()
             self._client.log(line, kind, time=record.created)

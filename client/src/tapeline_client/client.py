@@ -158,7 +158,7 @@ class Client(Events):
         if done is None:
             # The thread hangs in the network: its files must stay open until the process ends.
             return False
-        if not done:
+        if not done and not sender.superseded:
             self._reporter.report(
                 "unsent",
                 f"Some events are not sent yet; the next run sends them from {self.folder}.",

@@ -17,7 +17,7 @@ else:
 
 _UNBORN = ".new-"
 _DAY = 24 * 3600
-SUPERSEDED = "superseded"
+_LOCK, _CURSOR, SUPERSEDED = "lock", "cursor", "superseded"
 
 
 class Held(Exception):
@@ -29,11 +29,13 @@ class Folder:
 
     def __init__(self, path: str, lock: int) -> None:
         self.path = path
-        self.name = os.path.basename(path)
         self._lock = lock
-        self._cursor = os.open(
-            os.path.join(path, "cursor"), os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600
-        )
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
+        try:
+            self._cursor = os.open(os.path.join(path, _CURSOR), flags, 0o600)
+        except BaseException:
+            os.close(lock)  # or nobody could take it over while this process lives
+            raise
 
     @classmethod
     def make(cls, parent: str) -> Folder:
@@ -42,15 +44,34 @@ class Folder:
         name = f"{time.time_ns():016x}-{os.getpid()}-{secrets.token_hex(6)}"
         unborn = os.path.join(parent, _UNBORN + name)
         os.mkdir(unborn, 0o700)
-        lock = _locked(unborn)
         path = os.path.join(parent, name)
-        os.rename(unborn, path)
-        return cls(path, lock)
+        made: Folder | None = None
+        try:
+            made = cls(unborn, _locked(unborn))
+            made.move(0, 0, 0, sync=False)  # it takes its room now, before the disk may be full
+            os.rename(unborn, path)
+        except BaseException:
+            if made is not None:
+                made.close()
+            shutil.rmtree(unborn, ignore_errors=True)
+            raise
+        made.path = path
+        return made
 
     @classmethod
     def take_over(cls, path: str) -> Folder:
         """Take over the queue of a process that is gone; raises Held if it is alive."""
         return cls(path, _locked(path))
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether somebody deleted it, with what was in it."""
+        try:
+            unnamed = os.fstat(self._lock).st_nlink == 0
+        except OSError:
+            return False
+        # Some file systems count no names.
+        return unnamed and not os.path.exists(os.path.join(self.path, _LOCK))
 
     @property
     def is_superseded(self) -> bool:
@@ -87,7 +108,8 @@ class Folder:
     def delete(self) -> None:
         # Still locked during deletion, so that no process takes over half of it.
         os.close(self._cursor)
-        shutil.rmtree(self.path, ignore_errors=True)
+        if _delete_pieces(self.path):
+            shutil.rmtree(self.path, ignore_errors=True)
         os.close(self._lock)
 
 
@@ -102,7 +124,18 @@ def left_behind(parent: str) -> list[str]:
         if name.startswith(_UNBORN) and _age(path) > _DAY:
             shutil.rmtree(path, ignore_errors=True)
     paths = [os.path.join(parent, name) for name in names if not name.startswith(_UNBORN)]
-    return [path for path in paths if os.path.exists(os.path.join(path, "lock"))]
+    return [path for path in paths if os.path.exists(os.path.join(path, _LOCK))]
+
+
+def _delete_pieces(path: str) -> bool:
+    """Whether all could be deleted: of one that remains, only the cursor says that it was sent."""
+    try:
+        for name in os.listdir(path):
+            if name not in (_LOCK, _CURSOR, SUPERSEDED):
+                os.unlink(os.path.join(path, name))
+    except OSError:
+        return False
+    return True
 
 
 def _age(path: str) -> float:
@@ -113,7 +146,7 @@ def _age(path: str) -> float:
 
 
 def _locked(path: str) -> int:
-    file = os.path.join(path, "lock")
+    file = os.path.join(path, _LOCK)
     flags = os.O_RDWR | os.O_CREAT
     try:
         lock = os.open(file, flags, 0o600)

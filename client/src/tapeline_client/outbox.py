@@ -7,6 +7,7 @@ it is sent, so a process that dies, or its successor, repeats it with the same b
 
 from __future__ import annotations
 
+import contextlib
 import zlib
 from collections import deque
 from typing import Deque, NamedTuple
@@ -14,6 +15,7 @@ from typing import Deque, NamedTuple
 from tapeline_client.folder import Folder
 from tapeline_client.segments import Segment, numbers_in
 from tapeline_client.spool import Spool
+from tapeline_client.troubles import Report
 
 BATCH_BYTES = 256 * 1024
 """An event has at least 60 bytes, so a batch stays below the server's 10,000 events."""
@@ -37,12 +39,14 @@ class Batch(NamedTuple):
 class Leftovers:
     """The queue of a process that is gone, taken over."""
 
-    def __init__(self, folder: Folder) -> None:
+    def __init__(self, folder: Folder, report: Report) -> None:
         self.folder = folder
-        self.name = folder.name
-        numbers = numbers_in(folder.path)
+        self.note = report
+        under_way = folder.cursor()[0]  # what is before it was sent, and could not be deleted
         self.segments: Deque[Segment] = deque(
-            Segment.left_behind(folder.path, number) for number in numbers
+            Segment.left_behind(folder.path, number)
+            for number in numbers_in(folder.path)
+            if number >= under_way
         )
 
     def first(self) -> tuple[Segment, int, bool] | None:
@@ -73,8 +77,12 @@ class Outbox:
             if segment.number != self.number:
                 self.number, self.sent, self._until = segment.number, 0, 0
             if self.sent < end:
-                return self._of(segment, end)
-            if not complete:
+                try:
+                    return self._of(segment, end)
+                except FileNotFoundError as error:
+                    # Only this is for ever: other errors pass, and then it can be read again.
+                    self._source.note("dropped", f"Queued events were deleted: {error}.")
+            elif not complete:
                 return None
             self._source.forget(segment)
 
@@ -90,14 +98,19 @@ class Outbox:
         self._move(batch.start, batch.start + stop)
 
     def rest(self) -> bytes:
-        """Everything that is not sent, to be set aside."""
+        """Everything that is not sent, to be set aside. It stays where it is."""
         pieces: list[bytes] = []
-        while True:
-            batch = self.batch()
-            if batch is None:
-                return b"".join(pieces)
-            pieces.append(batch.body)
-            self.done(batch)
+        for one in list(self._source.segments):
+            with contextlib.suppress(FileNotFoundError):
+                pieces.append(one.read(self.sent if one.number == self.number else 0, one.end))
+        return b"".join(pieces)
+
+    def skip(self) -> None:
+        """None of it is to be sent, also if it cannot be deleted."""
+        if self._source.segments:
+            last = self._source.segments[-1]
+            self.number = last.number
+            self._move(last.end, 0)
 
     def _of(self, segment: Segment, end: int) -> Batch:
         until = self._until if self.sent < self._until <= end else 0
@@ -108,11 +121,15 @@ class Outbox:
                 body = segment.read(self.sent, end)
                 body = body[: body.index(b"\n") + 1]
             self._move(self.sent, self.sent + len(body))
-        key = f"{self._source.name}-{segment.number}-{self.sent}-{zlib.crc32(body):08x}"
+        key = f"{segment.queue}-{segment.number}-{self.sent}-{zlib.crc32(body):08x}"
         return Batch(body, key, segment, self.sent)
 
     def _move(self, sent: int, until: int) -> None:
         self.sent, self._until = sent, until
         folder = self._source.folder
-        if folder is not None:
+        if folder is None:
+            return
+        try:
             folder.move(self.number, sent, until, sync=self._durable and until > 0)
+        except OSError as error:  # the tape is worth more than the risk
+            self._source.note("disk", f"If this process dies, events may be sent twice: {error}.")

@@ -8,6 +8,7 @@ lost in a power failure differ from written ones: JSON has no zero byte.
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import os
 import sys
@@ -22,9 +23,12 @@ _ROOM = 4 * 1024 * 1024
 class Segment:
     """One piece. While `map` is set lines are appended; once sealed it is only read."""
 
-    __slots__ = ("compacted", "end", "fd", "map", "number", "path", "size")
+    __slots__ = ("compacted", "end", "fd", "map", "number", "path", "queue", "size")
 
-    def __init__(self, number: int, path: str | None, size: int) -> None:
+    def __init__(self, queue: str, number: int, path: str | None, size: int) -> None:
+        self.queue = queue
+        """In the keys of its batches: of a piece on disk, the folder's name, by which a successor
+        makes the same keys."""
         self.number = number
         self.path = path
         self.size = size
@@ -34,15 +38,15 @@ class Segment:
         self.map: mmap.mmap | None = None
 
     @classmethod
-    def in_memory(cls, number: int, size: int) -> Segment:
+    def in_memory(cls, queue: str, number: int, size: int) -> Segment:
         """For when nothing can be written to disk."""
-        made = cls(number, None, size)
+        made = cls(queue, number, None, size)
         made.map = mmap.mmap(-1, size)
         return made
 
     @classmethod
     def on_disk(cls, folder: str, number: int, size: int) -> Segment:
-        made = cls(number, path_of(folder, number), size)
+        made = cls(os.path.basename(folder), number, path_of(folder, number), size)
         assert made.path is not None
         _check_room(folder, size)
         fd = os.open(
@@ -53,7 +57,8 @@ class Segment:
             made.map = _mapped(fd, size)
         except BaseException:
             os.close(fd)
-            os.unlink(made.path)
+            with contextlib.suppress(OSError):
+                os.unlink(made.path)
             raise
         made.fd = fd
         return made
@@ -61,7 +66,7 @@ class Segment:
     @classmethod
     def left_behind(cls, folder: str, number: int) -> Segment:
         """What another process wrote. A torn last line was never handed over completely."""
-        found = cls(number, path_of(folder, number), 0)
+        found = cls(os.path.basename(folder), number, path_of(folder, number), 0)
         assert found.path is not None
         with open(found.path, "rb") as file:
             content = file.read()
@@ -88,10 +93,11 @@ class Segment:
 
     def seal(self) -> None:
         """Free the memory; the file keeps its content. A segment in memory stays as it is."""
-        if self.map is None or self.path is None:
+        if self.fd < 0 or self.path is None:
             return
-        self.map.close()
-        self.map = None
+        if self.map is not None:
+            self.map.close()
+            self.map = None
         os.ftruncate(self.fd, self.end)
         os.fsync(self.fd)
         os.close(self.fd)
@@ -109,6 +115,16 @@ class Segment:
             _replace(self.path, content)
         self.end = self.size = len(content)
 
+    def part_from_file(self) -> None:
+        """The file was deleted: its content lives on in the mapping, until it is sent."""
+        if self.path is not None:
+            with contextlib.suppress(OSError):  # or what is sent from here stays there for ever
+                os.unlink(self.path)
+        self.path = None
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+
     def forget(self) -> None:
         """Release it without touching the file, which belongs to another process."""
         if self.map is not None:
@@ -121,7 +137,8 @@ class Segment:
     def delete(self) -> None:
         self.forget()
         if self.path is not None:
-            os.unlink(self.path)
+            with contextlib.suppress(OSError):  # the cursor says that it is done
+                os.unlink(self.path)
 
 
 def path_of(folder: str, number: int) -> str:
@@ -168,8 +185,13 @@ def _write_all(fd: int, content: bytes) -> None:
 
 
 def _replace(path: str, content: bytes) -> None:
-    with open(path + ".new", "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(path + ".new", path)
+    try:
+        with open(path + ".new", "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(path + ".new", path)
+    except OSError:
+        with contextlib.suppress(OSError):  # on a full disk it would take the last room
+            os.unlink(path + ".new")
+        raise

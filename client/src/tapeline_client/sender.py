@@ -108,7 +108,7 @@ class Sender:
                 return None
         # No thread can be started while the interpreter ends, so the rest is sent here.
         while time.monotonic() < deadline and not self.superseded and self._delay == 0:
-            if not self._step():
+            if not self._try_step():
                 break
         self._transport.close()
         return self._finish()
@@ -120,13 +120,7 @@ class Sender:
 
     def _run(self) -> None:
         while not self._stopping:
-            try:
-                busy = self._step()
-            except Exception as error:  # noqa: BLE001 - the thread must outlive whatever it meets
-                self._reporter.report(
-                    "disk", f"Events could not be read from the queue: {error!r}."
-                )
-                busy, self._delay = False, REFUSED_DELAY
+            busy = self._try_step()
             if self._delay > 0:
                 self._back_off()
             elif not busy:
@@ -139,7 +133,8 @@ class Sender:
         self._hurry = False
         self._wake.clear()
         self.waits = True
-        if self._spool.position() <= (self.own.number, self.own.sent) or self.superseded:
+        idle = self._spool.position() <= (self.own.number, self.own.sent) or self.superseded
+        if idle and not self._stopping:  # its wake-up may have come before we listened
             self._wake.wait(SYNC_SECONDS if self._unsynced() else LOOK_AROUND)
         self.waits = False
         if not self._hurry and not self._stopping:
@@ -159,13 +154,22 @@ class Sender:
             self._hurry = False
             self._delay = min(self._delay, FIRST_DELAY)
 
+    def _try_step(self) -> bool:
+        try:
+            return self._step()
+        except Exception as error:  # noqa: BLE001 - we must outlive whatever we meet
+            self._reporter.report("disk", f"Events could not be read from the queue: {error!r}.")
+            self._delay = REFUSED_DELAY
+            return False
+
     def _step(self) -> bool:
         """Send one batch; whether there may be more."""
         self._spool.tend()
         self._sync()
-        self._look_around()
         if self.superseded:
+            self._mark_superseded()
             return False
+        self._look_around()
         outbox = self._others[0][0] if self._others else self.own
         batch = outbox.batch()
         if batch is None:
@@ -236,8 +240,7 @@ class Sender:
         a batch with one in it would have been taken, so there is none in this one."""
         self._delay = 0.0
         self.rejected += batch.events
-        if self._parent is not None:
-            _append(os.path.join(self._parent, "over-quota.ndjson"), batch.body)
+        self._put_aside("over-quota", batch.body)
         outbox.done(batch)
         self._reporter.report("quota", f"Tapeline accepts only orders now: {answer.error}")
 
@@ -249,13 +252,21 @@ class Sender:
 
     def _give_up(self, answer: Answer) -> None:
         self.superseded = True
-        if self._spool.folder is not None:
-            self._spool.folder.mark_superseded()
+        self._mark_superseded()
         self._reporter.report(
             "superseded",
             f"This run was replaced by a newer one, so it sends no more events. {answer.error} "
             f"Unsent events are kept in {self._where}.",
         )
+
+    def _mark_superseded(self) -> None:
+        """The folder may be a later one, made when there was room for it again."""
+        mine = self._spool.folder
+        try:
+            if mine is not None and not mine.is_superseded:
+                mine.mark_superseded()
+        except OSError as error:
+            self._reporter.report("disk", f"The next run may send what this one has left: {error}.")
 
     def _set_aside(self, outbox: Outbox, batch: Batch, answer: Answer) -> None:
         """One bad event must not hold up the rest: find it, then set it aside."""
@@ -268,17 +279,26 @@ class Sender:
             batch = outbox.batch() or batch
         event = _decoded(batch.body)
         self.rejected += 1
-        self._keep("rejected.ndjson", event, answer)
+        self._keep(event, answer)
         outbox.done(batch)
         path = event.get("path", "")
         self._reporter.report("rejected", f"Tapeline refused {path}: {answer.error}", event)
 
-    def _keep(self, name: str, event: dict[str, Any], answer: Answer) -> None:
-        if self._parent is None:
-            return
+    def _keep(self, event: dict[str, Any], answer: Answer) -> None:
         reason = {"status": answer.status, "code": answer.code, "error": answer.error}
         line = json.dumps({**reason, "at": time.time(), "event": event}) + "\n"
-        _append(os.path.join(self._parent, name), line.encode())
+        self._put_aside("rejected", line.encode())
+
+    def _put_aside(self, name: str, content: bytes) -> bool:
+        """For people to read. A disk that does not take it must not hold up other events."""
+        if self._parent is None:
+            return True
+        try:
+            _append(os.path.join(self._parent, name + ".ndjson"), content)
+        except OSError as error:
+            self._reporter.report("disk", f"Events could not be put into {name}.ndjson: {error}.")
+            return False
+        return True
 
     # Queues of processes that are gone
 
@@ -291,37 +311,50 @@ class Sender:
         self._looked = now + LOOK_AROUND
         mine = self._spool.folder.path if self._spool.folder is not None else ""
         for path in folder.left_behind(self._parent):
-            if path == mine:
-                continue
-            try:
-                taken = Folder.take_over(path)
-            except (Held, OSError):
-                continue
-            leftovers = Leftovers(taken)
+            if path != mine:
+                self._take_over(path)
+
+    def _take_over(self, path: str) -> None:
+        try:
+            taken = Folder.take_over(path)
+        except (Held, OSError):
+            return
+        try:
+            leftovers = Leftovers(taken, self._reporter.report)
             outbox = Outbox(leftovers, durable=self._durable)
-            if taken.is_superseded:
-                self._delete_leftovers(outbox, leftovers)
-            else:
-                self._others.append((outbox, leftovers))
+            # Events of a run that was replaced must not be sent by its successor.
+            is_done = taken.is_superseded and self._put_rest_aside(outbox)
+        except OSError as error:
+            taken.close()  # or no process could try it again while this one lives
+            self._reporter.report("disk", f"What an earlier run left cannot be read yet: {error}.")
+            return
+        if is_done:
+            taken.delete()
+        elif taken.is_superseded:
+            taken.close()
+        else:
+            self._others.append((outbox, leftovers))
 
     def _drop_leftovers(self) -> None:
         _, leftovers = self._others.pop(0)
         leftovers.folder.delete()
 
-    def _delete_leftovers(self, outbox: Outbox, leftovers: Leftovers) -> None:
-        """Events of a run that was replaced must not be sent by its successor."""
-        assert self._parent is not None
-        _append(os.path.join(self._parent, SUPERSEDED + ".ndjson"), outbox.rest())
-        leftovers.folder.delete()
+    def _put_rest_aside(self, outbox: Outbox) -> bool:
+        is_done = self._put_aside(SUPERSEDED, outbox.rest())
+        if is_done:
+            outbox.skip()
+        return is_done
 
     def _finish(self) -> bool:
         for _, leftovers in self._others:
             leftovers.folder.close()
         self._others.clear()
-        if self.superseded and self._parent is not None:
-            _append(os.path.join(self._parent, SUPERSEDED + ".ndjson"), self.own.rest())
-            return True
-        return self.own.batch() is None
+        try:
+            if self.superseded:
+                return self._put_rest_aside(self.own)
+            return self.own.batch() is None
+        except OSError:
+            return False  # it cannot be read now; the next run may be luckier
 
     # Power failures
 

@@ -6,6 +6,7 @@ held for a microsecond. Making, sealing and deleting files is the sender's work.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import sys
@@ -14,14 +15,14 @@ import time
 from collections import deque
 from typing import Callable, Deque, NamedTuple
 
-from tapeline_client.folder import Folder
+from tapeline_client.folder import Folder, Held
 from tapeline_client.segments import SEGMENT_BYTES, Segment, sync_folder
+from tapeline_client.shedding import without_log_lines
+from tapeline_client.troubles import Report, Troubles
 
-LOG_PATHS = (b'{"path":"/v1/live/log"', b'{"path":"/v1/backtest/log"')
 _FULL = 0.75
 """From this share on, log lines are dropped; the rest is reserved for other events."""
-
-Report = Callable[[str, str], None]
+AGAIN = 5.0  # seconds between two tries of what the disk did not let us do
 
 
 class Limits(NamedTuple):
@@ -45,13 +46,15 @@ class Spool:
         self.lock = threading.RLock()
         self._inside = False
         self._deferred: Deque[tuple[bytes, bool]] = deque()
+        self._troubles = Troubles(self.lock, self._report)
         self._spare: Segment | None = None
         self._next_number = 1
         self._to_seal: list[Segment] = []
         self._synced = (0, 0)
-        self._folder_tried = False
+        self._next_try = self._next_tidying = 0.0
         self.folder: Folder | None = None
-        self.name = secrets.token_hex(16)
+        self._name = secrets.token_hex(16)
+        """In the keys of batches that wait in memory. It stays: a key must not change."""
         self._pressed = False
         """Whether the remaining space is reserved for events other than log lines."""
         self.segments: Deque[Segment] = deque()
@@ -84,6 +87,8 @@ class Spool:
                     self._write(*self._deferred.popleft())
             finally:
                 self._inside = False
+        if self._troubles.noted:
+            self._troubles.tell()
         if self._durable:
             self.sync()
 
@@ -116,34 +121,54 @@ class Spool:
     def _drop(self, is_log: bool) -> None:
         if is_log:
             self.dropped_lines += 1
-            self._report("full", "The queue of events is full: log lines are being dropped.")
+            self.note("full", "The queue of events is full: log lines are being dropped.")
         else:
             self.dropped_events += 1
-            self._report(
+            self.note(
                 "dropped", "The queue of events is full: an event that is not a log line was lost."
             )
+
+    def note(self, kind: str, message: str) -> None:
+        """A problem, to be told as soon as the lock is free."""
+        self._troubles.note(kind, message)
 
     def _next(self, least: int, is_log: bool) -> Segment | None:
         """Another piece to write into, or None when there may be no more."""
         size = max(SEGMENT_BYTES, least)
         made: Segment | None = None
-        on_disk = sum(one.size for one in self.segments if one.path is not None)
+        on_disk = self._bytes(on_disk=True)
         if self._open_folder() is not None:
             self._press(on_disk + size > self._limits.disk * _FULL)
             if on_disk + size > self._limits.disk or (is_log and self._pressed):
                 return None
             made = self._on_disk(size)
         if made is None:
-            in_memory = sum(one.size for one in self.segments if one.path is None)
+            in_memory = self._bytes(on_disk=False)
             self._press(in_memory + size > self._limits.memory * _FULL)
             if in_memory + size > self._limits.memory or (is_log and self._pressed):
                 return None
-            made = Segment.in_memory(self._take_number(), size)
-        if self.segments:
+            made = self._in_memory(size)
+        if made is not None and self.segments:
             self._to_seal.append(self.segments[-1])
-            if self._durable and self.segments[-1].fd >= 0:
-                os.fsync(self.segments[-1].fd)  # another thread may be about to ask for it
+            if self._durable:
+                self._sync_last()  # another thread may be about to ask for it
         return made
+
+    def _in_memory(self, size: int) -> Segment | None:
+        try:
+            return Segment.in_memory(self._name, self._take_number(), size)
+        except OSError:
+            return None
+
+    def _sync_last(self) -> None:
+        try:
+            if self.segments[-1].fd >= 0:
+                os.fsync(self.segments[-1].fd)
+        except OSError as error:
+            self.note("disk", f"Events may not be on the disk itself: {error}.")
+
+    def _bytes(self, *, on_disk: bool) -> int:
+        return sum(one.size for one in self.segments if (one.path is not None) == on_disk)
 
     def _press(self, pressed: bool) -> None:
         self._pressed = pressed
@@ -162,25 +187,29 @@ class Spool:
         try:
             return self._made(folder, self._take_number(), size)
         except OSError as error:
-            self._report("disk", f"Events wait in memory only, lost if this process dies: {error}.")
+            self.note("disk", f"Events wait in memory only, lost if this process dies: {error}.")
             return None
 
     def _made(self, folder: Folder, number: int, size: int) -> Segment:
         made = Segment.on_disk(folder.path, number, size)
-        if self._durable:
-            sync_folder(folder.path)
+        try:
+            if self._durable:
+                sync_folder(folder.path)
+        except OSError:
+            made.delete()
+            raise
         return made
 
     def _open_folder(self) -> Folder | None:
-        if self.folder is None and not self._folder_tried and self._parent is not None:
-            self._folder_tried = True
+        """Made when it is first needed. If that fails, it is tried again after a pause."""
+        if self.folder is None and self._parent is not None and time.monotonic() >= self._next_try:
+            self._next_try = time.monotonic() + AGAIN
             try:
                 self.folder = Folder.make(self._parent)
                 if self._durable:
                     sync_folder(self._parent)
-                self.name = self.folder.name  # by which a successor would make the same keys
-            except OSError as error:
-                self._report(
+            except (OSError, Held) as error:
+                self.note(
                     "disk", f"Events wait in memory only, lost if this process dies: {error}."
                 )
         return self.folder
@@ -192,29 +221,69 @@ class Spool:
     # The sender's part
 
     def tend(self) -> None:
-        """Seal what is full, have the next piece ready, make room when little is left."""
+        """Seal what is full, have the next piece ready, make room when little is left. Whatever
+        fails here is told, and does not keep the sender from sending."""
+        self._return_to_disk()
+        if time.monotonic() >= self._next_tidying:
+            for tidy in (self._seal, self._make_spare, self._shed):
+                try:
+                    tidy()
+                except OSError as error:
+                    self._next_tidying = time.monotonic() + AGAIN
+                    self.note("disk", f"The queue on disk cannot be tidied: {error}.")
         with self.lock:
-            sealing, self._to_seal = self._to_seal, []
-            wants_spare = (
-                self._spare is None
-                and self.folder is not None
-                and bool(self.segments)
-                and self.segments[-1].end > SEGMENT_BYTES // 4
-                and self.segments[-1].path is not None
-            )
-        for one in sealing:
-            if one in self.segments:
-                one.seal()
-        if wants_spare:
-            self._make_spare()
-        if self.used() > self._limit() * _FULL * 0.9:
-            self._shed()
-        with self.lock:
-            if self._pressed and self.used() + SEGMENT_BYTES <= self._limit() * _FULL:
+            used, limit = self._fill()
+            if self._pressed and used + SEGMENT_BYTES <= limit * _FULL:
                 self._pressed = False
+        self._troubles.tell()
+
+    def _seal(self) -> None:
+        with self.lock:
+            sealing = list(self._to_seal)
+        for one in sealing:
+            one.seal()
+            with self.lock:
+                self._to_seal.remove(one)
+
+    def _return_to_disk(self) -> None:
+        """A new folder, if somebody deleted ours or none could be made, for the next event."""
+        with self.lock:
+            folder = self.folder
+            if folder is not None and folder.is_gone:
+                self._leave(folder)
+            if self.segments and self.folder is None and self._open_folder() is not None:
+                self._current = None
+
+    def _leave(self, folder: Folder) -> None:
+        """Its open pieces live on in memory. Those that were closed are gone."""
+        self.folder = None
+        spare, self._spare = self._spare, None
+        if spare is not None:
+            spare.delete()
+        lost = 0
+        for one in list(self.segments):
+            if one.map is not None:
+                one.part_from_file()
+            elif one.path is not None and not os.path.exists(one.path):
+                lost += one.end
+                self._remove(one)
+        folder.close()
+        deleted = "The folder of the queue was deleted"
+        if lost:
+            self.note("dropped", f"{deleted}, and up to {lost:,} bytes of events with it.")
+        else:
+            self.note("disk", f"{deleted}. What was in it waits in memory.")
 
     def sync(self) -> None:
         """Onto the disk itself, against a power failure."""
+        try:
+            self._sync()
+        except OSError as error:
+            self.note("disk", f"Events are queued, but not yet on the disk itself: {error}.")
+        if self._troubles.noted:
+            self._troubles.tell()
+
+    def _sync(self) -> None:
         with self.lock:
             where = self.position()
             segment = self.segments[-1] if self.segments else None
@@ -234,9 +303,13 @@ class Spool:
         return self.position() == self._synced
 
     def _make_spare(self) -> None:
-        folder = self.folder
-        assert folder is not None
+        """The next piece, if the one being written will soon be full."""
         with self.lock:
+            folder, last = self.folder, self.segments[-1] if self.segments else None
+            if self._spare is not None or folder is None or last is None or last.path is None:
+                return
+            if last.end <= SEGMENT_BYTES // 4:
+                return
             number = self._take_number()
         try:
             made = self._made(folder, number, SEGMENT_BYTES)
@@ -248,27 +321,36 @@ class Spool:
                 return
         made.delete()  # a caller was quicker, and order is by number
 
-    def _limit(self) -> int:
-        return self._limits.disk if self.folder is not None else self._limits.memory
+    def _fill(self) -> tuple[int, int]:
+        """Bytes used and allowed in the place where the queue grows now, on disk or in memory."""
+        with self.lock:
+            on_disk = self._grows_on_disk()
+            allowed = self._limits.disk if on_disk else self._limits.memory
+            return self._bytes(on_disk=on_disk), allowed
+
+    def _grows_on_disk(self) -> bool:
+        return self.segments[-1].path is not None if self.segments else self.folder is not None
 
     def _shed(self) -> None:
         """The oldest log lines go first. What is being sent and what is being written stay."""
+        used, limit = self._fill()
+        if used <= limit * _FULL * 0.9:
+            return
         with self.lock:
-            pieces = list(self.segments)[1:-1]
+            on_disk = self._grows_on_disk()
+            pieces = [one for one in list(self.segments)[1:-1] if (one.path is not None) == on_disk]
         for one in pieces:
-            if self.used() <= self._limit() * _FULL * 0.8:
+            used, limit = self._fill()
+            if used <= limit * _FULL * 0.8:
                 return
             if one.compacted or one in self._to_seal:
                 continue
-            lines = one.read(0, one.end).splitlines(True)
-            kept = [line for line in lines if not line.startswith(LOG_PATHS)]
-            gone = len(lines) - len(kept)
+            kept, gone = without_log_lines(one.read(0, one.end))
             if gone:
-                note = _note(gone)
                 with self.lock:
-                    one.rewrite(b"".join([note, *kept]))
+                    one.rewrite(kept)
                     self.dropped_lines += gone
-                self._report("full", "The queue of events is full: dropping the oldest log lines.")
+                self.note("full", "The queue of events is full: dropping the oldest log lines.")
             one.compacted = True
 
     def first(self) -> tuple[Segment, int, bool] | None:
@@ -282,15 +364,21 @@ class Spool:
         """Sent completely. The piece being written stays, it will grow."""
         with self.lock:
             if self.segments and self.segments[0] is segment and len(self.segments) > 1:
-                self.segments.popleft()
-                if segment in self._to_seal:
-                    self._to_seal.remove(segment)
-                segment.delete()
+                self._remove(segment)
+
+    def _remove(self, segment: Segment) -> None:
+        self.segments.remove(segment)
+        if segment in self._to_seal:
+            self._to_seal.remove(segment)
+        segment.delete()
 
     def close(self, *, everything_sent: bool) -> None:
         with self.lock:
-            for one in [*self.segments, *([self._spare] if self._spare else [])]:
-                if one.path is not None and one is not self._spare:
+            in_memory = sum(one.end for one in self.segments if one.path is None)
+            if in_memory and not everything_sent:
+                self.note("dropped", f"Up to {in_memory:,} bytes of events in memory are lost.")
+            for one in self.segments:
+                with contextlib.suppress(OSError):  # its lines are the kernel's already
                     one.seal()
             if self._spare is not None:
                 self._spare.delete()
@@ -299,6 +387,7 @@ class Spool:
             self._spare = self._current = None
             if folder is not None:
                 folder.delete() if everything_sent else folder.close()
+        self._troubles.tell()
 
     def after_fork(self) -> None:
         """In the child: all this is the parent's. A queue of our own is made when it is needed."""
@@ -307,11 +396,3 @@ class Spool:
         if self.folder is not None:
             self.folder.close()
         self._begin()
-
-
-def _note(gone: int) -> bytes:
-    line = f"[tapeline] {gone:,} log lines were dropped here: the queue was full"
-    return (
-        '{"path":"/v1/live/log","time":%r,"body":{"line":"%s","type":"warning"}}\n'
-        % (time.time(), line)
-    ).encode()
