@@ -116,6 +116,20 @@ def test_a_problem_is_logged_past_a_handler_that_sends(tmp_path: Path) -> None:
     assert client.stats()["taken"] == 0
 
 
+def test_a_signal_handler_leaves_the_telling_to_the_sender(tmp_path: Path) -> None:
+    """The thread that it interrupted may hold the lock."""
+    (tmp_path / "file").write_text("in the way")
+    told: list[str] = []
+    limits = Limits(8 * MEGABYTE, 4 * MEGABYTE)
+    spool = Spool(str(tmp_path / "file"), limits, lambda kind, _: told.append(kind))
+    with spool.lock:
+        spool.append(order("of the handler"), False)
+        assert told == []
+    spool.tend()
+    assert set(told) == {"disk"}
+    spool.close(everything_sent=True)
+
+
 # A folder that is not there
 
 
@@ -303,18 +317,19 @@ def test_a_full_disk_delays_making_room_and_stops_nothing(
     spool.close(everything_sent=True)
 
 
-def test_a_machine_without_memory_takes_no_piece_away(
-    tmp_path: Path, told: list[str], monkeypatch: pytest.MonkeyPatch
+def test_a_machine_without_any_room_closes_no_piece_that_is_written(
+    spool: Spool, told: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    limits = Limits(8 * MEGABYTE, 4 * MEGABYTE)
-    spool = Spool(None, limits, lambda kind, _: told.append(kind))
     spool.append(order("first"), False)
     with monkeypatch.context() as patch:
+        patch.setattr(Segment, "on_disk", _full)
         patch.setattr(Segment, "in_memory", _full)
         spool.append(order("large", room=MEGABYTE), False)
     spool.tend()
+    assert spool.segments[-1].map is not None
     spool.append(order("small"), False)
-    assert told == ["dropped"]
+    assert len(spool.segments) == 1
+    assert told == ["disk", "dropped"]
     assert (spool.taken, spool.dropped_events) == (2, 1)
     spool.close(everything_sent=True)
 
