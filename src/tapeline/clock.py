@@ -111,8 +111,14 @@ class Clock:
 
     def shown(self, stamp: float) -> float:
         """A stamp of `with_pauses` as people read it: the same at every look until a jump."""
+        return stamp + self.ahead
+
+    @property
+    def ahead(self) -> float:
+        """How far the wall clock is ahead of `with_pauses`: what is kept without it can be shown
+        by the wall clock again, however often that one was set."""
         last = self._periods[-1]
-        return stamp + last.ahead - last.paused
+        return last.ahead - last.paused
 
     def age(self, stamp: float) -> float:
         """Seconds since a wall-clock stamp, pauses included, even if the clock was set since. Of
@@ -122,9 +128,10 @@ class Clock:
 
     def put_right(self, stamp: float) -> float:
         """What the clock would have shown at a wall-clock stamp, had it been set then as it is
-        now. For moments from which something lasts by today's wall clock."""
-        found, last = self._period_of(stamp), self._periods[-1]
-        return stamp + (last.ahead - last.paused) - (found.ahead - found.paused)
+        now. For moments from which something lasts by today's wall clock. The answer is not to be
+        kept: it cannot be put right once more."""
+        found = self._period_of(stamp)
+        return stamp + self.ahead - (found.ahead - found.paused)
 
     def _period_of(self, stamp: float) -> Period:
         """Of two moments with the same stamp it is the later one."""

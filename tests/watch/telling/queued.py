@@ -68,6 +68,7 @@ class Queue:
         step: int = 0,
         due_at: float = 0.0,
     ) -> str:
+        clock = self.store.clock
         row = {
             "id": new_id(),
             "incident_id": incident_id,
@@ -76,6 +77,7 @@ class Queue:
             "step": step,
             "made_at": time.time(),
             "due_at": due_at,
+            "due_steadily_at": due_at - clock.ahead if what == "escalated" else None,
             "attempts": 0,
         }
         self._do(insert(outbox).values(**row))
@@ -95,7 +97,7 @@ class Queue:
         return {row.id: row for row in found}
 
     def make_due(self) -> None:
-        self._do(update(outbox).values(due_at=0.0))
+        self._do(update(outbox).values(due_at=0.0, due_steadily_at=None))
 
     def forget_claims(self) -> None:
         self._do(update(outbox).values(claimed_until=1.0))

@@ -11,10 +11,17 @@ from sqlalchemy import Connection, func, select
 from tapeline.store.backends import steady
 
 
-def put_right(connection: Connection, stamp: float) -> float:
-    """What this clock would have shown at a stamp of its own, had it been set then as it is now. Of
-    a database on another machine nobody knows."""
-    return steady.put_right(connection, stamp) if connection.dialect.name == "sqlite" else stamp
+def ahead(connection: Connection) -> float:
+    """How far it is ahead of a clock that does not jump. Of a database on another machine nobody
+    knows."""
+    return steady.clock_of(connection).ahead if connection.dialect.name == "sqlite" else 0.0
+
+
+def steadily(connection: Connection) -> float:
+    """That clock."""
+    return (
+        steady.with_pauses(connection) if connection.dialect.name == "sqlite" else now(connection)
+    )
 
 
 def now(connection: Connection) -> float:

@@ -92,7 +92,7 @@ rule_states = Table(
     Column("subject", String, primary_key=True),
     Column("state", String, nullable=False),
     Column("since", Double, nullable=False),
-    Column("held_since", Double),  # since when the condition is true
+    Column("held_since", Double),  # since when it is true, by a clock that does not jump
     Column("said", Text, nullable=False),
     Column("value", Double),
     Column("limit", Double),
@@ -177,6 +177,7 @@ outbox = Table(
     Column("step", Integer, nullable=False),  # which entry of the rule's `do`
     Column("made_at", Double, nullable=False),
     Column("due_at", Double, nullable=False),
+    Column("due_steadily_at", Double),  # of an escalation: by a clock that does not jump
     Column("attempts", Integer, nullable=False),
     Column("claimed_until", Double),
     Column("delivered_at", Double),

@@ -51,6 +51,8 @@ class Change(msgspec.Struct, frozen=True):
 
 
 class Done(msgspec.Struct):
+    ahead: float
+    """What is kept is kept without it."""
     states: dict[Key, RuleState] = msgspec.field(default_factory=dict)
     """Those that were written. A rule that was changed meanwhile is not among them."""
     appended: list[Appended] = msgspec.field(default_factory=list)
@@ -60,14 +62,15 @@ class Done(msgspec.Struct):
 
 
 def carry_out(
-    connection: Connection, appender: Appender, changes: Sequence[Change], now: float
+    connection: Connection, appender: Appender, changes: Sequence[Change], now: float, ahead: float
 ) -> Done:
-    done = Done()
+    """`now` is by a clock that is so far ahead of one that does not jump."""
+    done = Done(ahead=ahead)
     current = _revisions(connection, {one.stored.id for one in changes})
     for one in changes:
         if current.get(one.stored.id) == one.stored.revision:
             done.states[one.key] = _carried_out(connection, appender, one, now, done)
-    _write(connection, done.states)
+    _write(connection, done)
     announcing.announce(connection, "", [announcing.WATCH])
     return done
 
@@ -91,12 +94,13 @@ def _revisions(connection: Connection, rule_ids: Iterable[str]) -> dict[str, int
     return {row.id: row.revision for row in connection.execute(query.with_for_update(read=True))}
 
 
-def _write(connection: Connection, states: dict[Key, RuleState]) -> None:
+def _write(connection: Connection, done: Done) -> None:
+    kept = {key: one.moved(-done.ahead) for key, one in done.states.items()}
     rows = [
         (*key, one.state, one.since, one.held_since, one.said, one.value, one.limit,
          None if one.memory is None else _encode(one.memory).decode(), one.incident_id,
          one.revision)
-        for key, one in states.items()
+        for key, one in kept.items()
     ]  # fmt: skip
     bulk.insert(connection, rule_states, _STATE, rows, replace=_STATE[2:])
 
@@ -125,7 +129,7 @@ def _fire(
     records.note(connection, made.id, "fired", at=now, by=RULES, text=made.said)
     for step, action in enumerate(change.rule.do):
         if action.what == "tell":
-            _tell(connection, made, stored, action, step, now)
+            _tell(connection, made, stored, action, step, now, done.ahead)
             done.tells = True
     _stop(connection, appender, change, made, now, done)
     return made
@@ -138,6 +142,7 @@ def _tell(
     action: Action,
     step: int,
     now: float,
+    ahead: float,
 ) -> None:
     """Rows for the outbox. Those with `after` wait, for as long as nobody acknowledges."""
     scope = scope_of(stored.project_id)
@@ -149,13 +154,14 @@ def _tell(
             said = f"There is no channel named {name}."
             records.note(connection, made.id, "tell_failed", at=now, by=RULES, text=said)
             continue
-        what = "escalated" if action.after else "fired"
-        _put(connection, made.id, known[name], what, step, now, now + action.after)
+        due_at = now + action.after
+        what, steadily = ("escalated", due_at - ahead) if action.after else ("fired", None)
+        _put(connection, made.id, known[name], what, step, now, due_at, steadily)
 
 
 def _put(
     connection: Connection, incident_id: str, channel_id: str, what: str, step: int, made_at: float,
-    due_at: float,
+    due_at: float, due_steadily_at: float | None = None,
 ) -> None:  # fmt: skip
     upsert.claim(
         connection,
@@ -167,6 +173,7 @@ def _put(
         step=step,
         made_at=made_at,
         due_at=due_at,
+        due_steadily_at=due_steadily_at,
         attempts=0,
     )
 

@@ -26,6 +26,12 @@ class RuleState(msgspec.Struct, frozen=True, kw_only=True):
     revision: int = 0
     """Of the rule that was evaluated."""
 
+    def moved(self, seconds: float) -> "RuleState":
+        """What is to last from a moment on, by a clock that is so far ahead."""
+        if self.held_since is None:
+            return self
+        return msgspec.structs.replace(self, held_since=self.held_since + seconds)
+
 
 class Terms(msgspec.Struct, frozen=True, kw_only=True):
     """What the rule says about firing, as of now."""

@@ -60,6 +60,8 @@ class Evaluator:
         self._books = WatchedBooks(sources.store, bookkeeper, self._work)
         self._searching = Searching(sources, self.wake, background)
         self._jumps = Jumps(sources.store)
+        self._ahead = 0.0
+        """Of the clock by which all this counts, until it jumps."""
 
     def wake(self) -> None:
         """A rule was made or changed."""
@@ -107,7 +109,7 @@ class Evaluator:
     async def _reload(self, look: Look, *, is_new: bool) -> None:
         """Which rules there are, and about what."""
         rules = await self._store.read(stored_rules.everything)
-        states = await self._store.read(watched.states)
+        states, self._ahead = await self._store.read(watched.states)
         names = await self._store.read(watched.project_names)
         before = {} if is_new else self._watched
         self._watched = watched.watch(rules, states, look, names, before)
@@ -186,7 +188,7 @@ class Evaluator:
 
     async def _write(self, some: Mapping[Key, Watched], changes: list[Change], now: float) -> None:
         try:
-            done = await self._store.write(acting.carry_out, self._appender, changes, now)
+            done = await self._carry_out(changes, now)
         except Unavailable:
             raise
         except Exception as error:  # noqa: BLE001 - the others are carried out all the same
@@ -197,6 +199,9 @@ class Evaluator:
                     await self._write(some, [change], now)
         else:
             self._note_written(some, changes, done, now)
+
+    async def _carry_out(self, changes: Sequence[Change], now: float) -> acting.Done:
+        return await self._store.write(acting.carry_out, self._appender, changes, now, self._ahead)
 
     def _note_written(
         self, some: Mapping[Key, Watched], changes: Iterable[Change], done: acting.Done, now: float
@@ -227,7 +232,7 @@ class Evaluator:
             return
         decision = deciding.Decision(after, None, None)
         unknown = msgspec.structs.replace(change, decision=decision)
-        done = await self._store.write(acting.carry_out, self._appender, [unknown], now)
+        done = await self._carry_out([unknown], now)
         one.state = done.states.get(one.key, one.state)
 
     def _window(self, one: Watched, now: float) -> Window | str:

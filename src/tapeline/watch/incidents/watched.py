@@ -86,20 +86,14 @@ def reach_of(rules: Iterable[StoredRule]) -> Reach:
     )
 
 
-def states(connection: Connection) -> dict[Key, RuleState]:
-    """What is to last from a moment on counts by today's clock."""
+def states(connection: Connection) -> tuple[dict[Key, RuleState], float]:
+    """By the clock as it is set now, and how far that one is ahead of those that are kept."""
+    ahead = common_time.ahead(connection)
     found = {
-        (row.rule_id, row.subject): record(RuleState, row)
+        (row.rule_id, row.subject): record(RuleState, row).moved(ahead)
         for row in connection.execute(select(rule_states))
     }
-    return {
-        key: one
-        if one.held_since is None
-        else msgspec.structs.replace(
-            one, held_since=common_time.put_right(connection, one.held_since)
-        )
-        for key, one in found.items()
-    }
+    return found, ahead
 
 
 def project_names(connection: Connection) -> dict[str, str]:

@@ -44,7 +44,7 @@ class _Looking:
         self.connection, self.channel = connection, channel
         self.now = common_time.now(connection)
         here = outbox.c.channel_id == channel.id
-        due = select(outbox).where(here, is_due(self.now), outbox.c.incident_id.is_not(None))
+        due = select(outbox).where(here, is_due(connection), outbox.c.incident_id.is_not(None))
         self.due = connection.execute(
             due.order_by(outbox.c.made_at, outbox.c.id).limit(TOGETHER)
         ).all()

@@ -29,7 +29,7 @@ def due_channels(connection: Connection, most: int) -> list[tuple[str, str | Non
         select(outbox.c.channel_id, channels.c.project_id)
         .join(channels, channels.c.id == outbox.c.channel_id)
         .join(incidents, incidents.c.id == outbox.c.incident_id, isouter=True)
-        .where(is_due(common_time.now(connection)))
+        .where(is_due(connection))
         .group_by(outbox.c.channel_id, channels.c.project_id, channels.c.failing_since)
         .order_by(is_failing, critical.desc(), func.min(outbox.c.due_at))
         .limit(most)
@@ -37,6 +37,13 @@ def due_channels(connection: Connection, most: int) -> list[tuple[str, str | Non
     return [(row.channel_id, row.project_id) for row in connection.execute(query)]
 
 
-def is_due(now: float) -> ColumnElement[bool]:
+def is_due(connection: Connection) -> ColumnElement[bool]:
+    """An escalation is due by both clocks: when the one of the wall is set ahead, its row says so
+    only after a moment."""
+    now = common_time.now(connection)
+    steadily = or_(
+        outbox.c.due_steadily_at.is_(None),
+        outbox.c.due_steadily_at <= common_time.steadily(connection),
+    )
     free = or_(outbox.c.claimed_until.is_(None), outbox.c.claimed_until <= now)
-    return and_(OPEN, outbox.c.due_at <= now, free)
+    return and_(OPEN, outbox.c.due_at <= now, steadily, free)

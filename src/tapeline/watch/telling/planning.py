@@ -24,10 +24,10 @@ def _changed(connection: Connection, row: "Row[Any]", now: float) -> dict[str, A
     found: dict[str, Any] = {}
     if row.claimed_until is not None and row.claimed_until > now + CLAIMED:
         found["claimed_until"] = now + CLAIMED
-    if row.what == "escalated" and not row.attempts:
-        made_at = min(now, common_time.put_right(connection, row.made_at))
-        if made_at != row.made_at:
-            found |= {"made_at": made_at, "due_at": made_at + (row.due_at - row.made_at)}
+    if row.due_steadily_at is not None and not row.attempts:
+        due_at = row.due_steadily_at + common_time.ahead(connection)
+        if due_at != row.due_at:
+            found["due_at"] = due_at
     elif row.attempts:
         if row.due_at > (latest := now + pause_after(row.attempts)):
             found["due_at"] = latest
