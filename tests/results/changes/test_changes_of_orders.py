@@ -180,3 +180,15 @@ def test_a_change_after_very_many_updates_is_still_found() -> None:
     ]
     found = told((0.0, 0.0, MARKET, {}), *small, (HOUR, 0.5, UPDATE, {"side": "sell", "fee": -99}))
     assert [fields(one)["side"] for one in late(found)] == [("buy", "sell")]
+
+
+def test_a_total_hours_after_the_status_filled_is_a_change_of_the_time() -> None:
+    found = told(
+        (100.0, 100.0, MARKET, {"executionPrice": 60}),
+        (300.0, 300.0, UPDATE, {"status": "filled"}),
+        (5 * HOUR, 301.0, UPDATE, {"filled_size": 2}),
+    )
+    (one,) = late(found)
+    assert fields(one) == {"time": (100, 300)}
+    assert [fill.time for fill in found.first] == [100]
+    assert [fill.time for fill in found.now] == [300]

@@ -1,5 +1,7 @@
 """Partial fills: what is filled is a running total, and each rise of it is a fill."""
 
+from typing import Any
+
 import pytest
 
 from tests.results.pnl.bookkeeping import Books
@@ -182,3 +184,17 @@ def test_the_status_filled_takes_nothing_back(books: Books) -> None:
     books.push((2, UPDATE, {"id": "1", "filled_size": 11}))
     books.push((3, UPDATE, {"id": "1", "status": "filled"}))
     assert books.pnl().positions[0].size == 11
+
+
+@pytest.mark.parametrize("unreadable", [None, "", "abc", -1])
+def test_a_total_that_cannot_be_read_moves_no_fill(books: Books, unreadable: Any) -> None:
+    books.push((1, MARKET, order(1, executionPrice=100.0, filled_size=unreadable)))
+    books.push((2, UPDATE, {"id": "1", "status": "filled"}))
+    assert books.orders()["1"]["fill"].time == 1
+
+
+def test_what_was_filled_stays_filled_whatever_an_exchange_calls_it_later(books: Books) -> None:
+    books.push((1, LIMIT, order(1, size=10.0, price=100.0, filled_size=4)))
+    books.push((2, UPDATE, {"id": "1", "status": "filled"}))
+    books.push((3, UPDATE, {"id": "1", "status": "settled"}))
+    assert portions(books) == [(1, 4, 100, 0), (2, 6, 100, 0)]

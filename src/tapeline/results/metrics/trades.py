@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from tapeline.results.rules.fills import TAKEN_OUT
+from tapeline.results.rules.rises import TAKEN_OUT
 from tapeline.results.rules.symbols import pair
 from tapeline.results.rules.words import truth
 

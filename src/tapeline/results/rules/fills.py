@@ -8,13 +8,20 @@ import msgspec
 from tapeline.results.rules import rises
 from tapeline.results.rules.position import ONE, ZERO, Spec
 from tapeline.results.rules.rates import Marks
-from tapeline.results.rules.rises import FEES, FILLED, FILLED_SIZE, PRICES, TIMES, Statement
+from tapeline.results.rules.rises import (
+    FEES,
+    FILLED,
+    FILLED_SIZE,
+    PRICES,
+    TAKEN_OUT,
+    TIMES,
+    Statement,
+)
 from tapeline.results.rules.said import Said
 from tapeline.results.rules.symbols import currency_of, pair
 from tapeline.results.rules.words import decimal, moment, name, positive, side, text, truth
 from tapeline.tape.orders import OrderState
 
-TAKEN_OUT = {"canceled", "cancelled", "rejected", "expired"}
 POSTED = {"spot-limit", "spot-stop"}
 INVERSE = "It is an inverse contract, which is not computed."
 

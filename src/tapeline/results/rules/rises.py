@@ -26,6 +26,7 @@ FEES = ("fee", "fees")
 FILLED_SIZE, STATUS = "filled_size", "status"
 WORDS = frozenset({FILLED_SIZE, *PRICES, *TIMES, *FEES})
 FILLED = frozenset({"filled", "executed", "done", "closed"})
+TAKEN_OUT = frozenset({"canceled", "cancelled", "rejected", "expired"})
 
 
 class Statement(msgspec.Struct, array_like=True, frozen=True):
@@ -101,7 +102,9 @@ def in_order(state: OrderState, told: Iterable[Statement]) -> list[Statement]:
     later.sort(key=lambda one: (one.time, one.seq))
     first = statement(base.body, base.time, base.seq)
     every = later if first is None else [first, *later]
-    return _sized(every, Said(state)) if any(one.whole for one in every) else every
+    # Where nobody says how much was filled, the status tells of the whole order: see `fills`.
+    is_sized = any(one.whole for one in every) and any(one.filled is not None for one in every)
+    return _sized(every, Said(state)) if is_sized else every
 
 
 def found(statements: Iterable[Statement]) -> list[Rise]:
@@ -222,7 +225,7 @@ class Filling:
 
 def _sized(every: list[Statement], said: Said) -> list[Statement]:
     """Where all is said to be filled, that is the size of the order, unless it was taken out."""
-    is_filled = said.first((STATUS,), text) in FILLED
+    is_filled = said.first((STATUS,), text) not in TAKEN_OUT
     size = said.first(("size",), positive) if is_filled else None
     if is_filled and size is None and _is_whole(every):
         return [msgspec.structs.replace(one, filled=None) for one in every]
