@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, delete, func, select
 
 from tapeline.results.backtests import report, reporter, reports
 from tapeline.results.metrics.report_fields import Row
@@ -146,6 +146,31 @@ def test_reports_of_earlier_formulas_are_made_anew(own_model: Model) -> None:
     store.write_now(age)
     assert computed(own_model)["trades"]["value"] == 3
     assert len(own_model.items("/backtests/b1/equity")) == 400
+
+
+@on_both
+def test_a_report_that_is_made_anew_leaves_nothing_of_the_one_before(own_model: Model) -> None:
+    own_model.push(PATH, result())
+    computed(own_model)
+    store, upload = own_model.service.store, _upload(own_model, "b1")
+    pieces, version = results.report_pieces, results.reports.c.version
+    longer = [Row("round_trips", 0, 7, b"x"), Row("equity", 0, 50, b"x"), Row("gone", 0, 0, b"x")]
+
+    def age(connection: Connection) -> None:
+        before = connection.scalar(select(func.count()).select_from(pieces))
+        reports.put(connection, upload, longer)
+        connection.execute(results.reports.update().values({version: 0}))
+        counts.append(before)
+
+    def count(connection: Connection) -> None:
+        counts.append(connection.scalar(select(func.count()).select_from(pieces)))
+
+    counts: list[int | None] = []
+    store.write_now(age)
+    own_model.service.services.reporter.wake()
+    wait_for(lambda: store.read_now(lambda c: c.scalar(select(version))) != 0)
+    store.read_now(count)
+    assert counts[0] == counts[1] != 0
 
 
 @on_both

@@ -35,8 +35,9 @@ def kept(store: Store, name: str, days: list[float], values: list[float]) -> Tol
         connection.execute(
             pieces.insert().values(upload=name, list="equity", piece=0, first=0, content=content)
         )
-        reports.put(connection, name, list(rows))
-        reports.finish(connection, name, made)
+        put = list(rows)
+        reports.put(connection, name, put)
+        reports.finish(connection, name, made, {(row.name, row.level): row.piece for row in put})
 
     store.write_now(write)
     return Told(name, name)

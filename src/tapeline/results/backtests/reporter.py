@@ -21,6 +21,7 @@ from tapeline.background import Background
 from tapeline.errors import Overloaded, Unavailable
 from tapeline.fair_line import Owner
 from tapeline.results.backtests import reports
+from tapeline.results.backtests.reports import Series
 from tapeline.results.backtests.trade_marks import TradeMarks
 from tapeline.results.metrics.report_fields import INDEX, Report, Row
 from tapeline.results.performance.live_metrics import LiveMetrics
@@ -153,14 +154,16 @@ class Reporter:
     async def _save(self, upload: str, made: Report, rows: Iterable[Row]) -> None:
         await self._store.write(reports.begin, upload)
         portion, size = [], 0
+        last: dict[Series, int] = {}
         for row in rows:
             portion.append(row)
+            last[row.name, row.level] = max(row.piece, last.get((row.name, row.level), 0))
             size += len(row.content)
             if size >= PUT_AT_ONCE:
                 await self._store.write(reports.put, upload, portion)
                 portion, size = [], 0
         await self._store.write(reports.put, upload, portion)
-        await self._store.write(reports.finish, upload, made)
+        await self._store.write(reports.finish, upload, made, last)
 
     def _spool_pieces(self, upload: str, header: dict[str, Any], folder: Path) -> None:
         (folder / "header").write_bytes(msgspec.json.encode(header))

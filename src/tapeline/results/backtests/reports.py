@@ -2,11 +2,11 @@
 
 import time
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, exists, literal, select
+from sqlalchemy import Connection, delete, exists, func, literal, select
 
 from tapeline.results.metrics.deflated import Trial
 from tapeline.results.metrics.report_fields import (
@@ -26,6 +26,10 @@ from tapeline.tape import tapes
 
 _report = msgspec.json.Decoder(Report)
 _trips = msgspec.json.Decoder(list[RoundTrip])
+
+
+Series = tuple[str, int]
+"""A name and a level."""
 
 
 class NotReady(Exception):
@@ -88,9 +92,11 @@ def put(connection: Connection, upload: str, rows: Sequence[Row]) -> None:
     bulk.insert(connection, report_pieces, columns, values, replace=("content",))
 
 
-def finish(connection: Connection, upload: str, report: Report) -> None:
-    """Make the report visible, and count the trial."""
+def finish(connection: Connection, upload: str, report: Report, last: Mapping[Series, int]) -> None:
+    """Make the report visible, and count the trial. `last`: the last piece of each series; what an
+    earlier report had beyond them is deleted."""
     found = _held(connection, upload)
+    _delete_older(connection, upload, last)
     brief = {name: report.computed[name] for name in KEY}
     content, words = msgspec.json.encode(report), msgspec.json.encode(brief)
     row = upsert.insert(connection, reports).values(
@@ -99,6 +105,23 @@ def finish(connection: Connection, upload: str, report: Report) -> None:
     new = {name: row.excluded[name] for name in ("version", "made_at", "brief", "content")}
     connection.execute(row.on_conflict_do_update(index_elements=["upload"], set_=new))
     _count_trial(connection, found, report.trial)
+
+
+def _delete_older(connection: Connection, upload: str, last: Mapping[Series, int]) -> None:
+    of_upload = report_pieces.c.upload == upload
+    series = (report_pieces.c.name, report_pieces.c.level)
+    query = select(*series, func.max(report_pieces.c.piece).label("last")).where(of_upload)
+    for row in connection.execute(query.group_by(*series)).all():
+        known = last.get((row.name, row.level), -1)
+        if row.last > known:
+            connection.execute(
+                delete(report_pieces).where(
+                    of_upload,
+                    report_pieces.c.name == row.name,
+                    report_pieces.c.level == row.level,
+                    report_pieces.c.piece > known,
+                )
+            )
 
 
 def _count_trial(connection: Connection, found: Source, trial: Trial | None) -> None:
