@@ -164,6 +164,14 @@ def test_whatever_there_is_in_another_currency_leaves_no_account(
         assert found == "There are amounts in EUR too, and an account is computed in USD alone."
 
 
+def test_a_declaration_that_nothing_is_held_is_no_amount_in_another_currency(
+    opened: Opened,
+) -> None:
+    none = (1.0, "position", {"symbol": "SAP-EUR", "size": 0})
+    for found in reasons(opened, owned(1000), none, buy(3, 100), mark(4, 110)):
+        assert found is None
+
+
 def test_more_flows_than_are_shown_are_in_the_account(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -218,3 +218,15 @@ def test_the_rates_of_each_day_are_those_of_all_models_of_the_project(
         return [*found.by_day(project, "EUR", np.arange(2, 8))]
 
     assert books.store.read_now(rates) == [3, 4, 5, 6, 7, 8]
+
+
+def test_of_marks_of_one_moment_the_last_to_arrive_counts_however_the_pair_is_spelled(
+    books: Books,
+) -> None:
+    books.push((1, MARKET, order(1, price=200.0)), (2, MARKET, order(2, symbol="A-EUR", price=1.0)))
+    books.push((1, MARK, mark("EUR-USD", 9.0)), (1, MARK, mark("EUR/USD", 8.0)))
+    for symbol, price in (("EUR/USD", 2.0), ("EUR-USD", 1.5)):
+        books.push((3, MARK, mark(symbol, price)))
+        found = books.pnl().together
+        assert found is not None
+        assert [(one.symbol, one.price) for one in found.rates] == [(symbol, price)]

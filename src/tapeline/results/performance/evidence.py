@@ -218,5 +218,10 @@ def _is_counted(book: Book, own: str) -> bool:
     """Whether it has anything of an account but flows. Amounts alone would not tell: those that add
     up to nothing now did not before, and may not tomorrow."""
     state = book.state
-    has_any = state.fills or state.is_opened or any(kind not in FLOWS for kind in state.cash)
+    # A declared position of none is no amount. Without fills, the size is the declared one.
+    has_any = (
+        state.fills
+        or (state.is_opened and state.size)
+        or any(kind not in FLOWS for kind in state.cash)
+    )
     return bool(has_any) and summary.reason_of(book, own) is None

@@ -4,7 +4,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from functools import cached_property
-from operator import attrgetter
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import msgspec
@@ -122,14 +122,18 @@ def in_project(
         .scalar_subquery()
     )
     some = books_with_rates(connection, project, currency, quote)
-    newest = max(some, key=attrgetter("marked_at", "tape"), default=None)
-    if newest is None:
+    at = max((one.marked_at for one in some), default=0.0)
+    end = (at, LAST)  # right there: thousands of fills may have followed
+    found = [
+        (mark.key, one.tape, one, mark)
+        for one in some
+        if one.marked_at == at
+        and (mark := newest_mark(connection, one.tape, one.book, end)) is not None
+    ]
+    if not found:
         return None
-    end = (newest.marked_at, LAST)  # right there: thousands of fills may have followed
-    mark = newest_mark(connection, newest.tape, newest.book, end)
-    if mark is None:
-        return None
-    return newest.model_id, Rate(newest.symbol, mark.price, mark.key[0], mark.source)
+    *_, book, mark = max(found, key=itemgetter(0, 1))
+    return book.model_id, Rate(book.symbol, mark.price, mark.key[0], mark.source)
 
 
 class RateBook(NamedTuple):
