@@ -106,7 +106,11 @@ class Settings:
     )
     invitation_days: int = _row(7, whole(1, 365), "Days until an invitation link expires.")
     session_days: int = _row(30, whole(1, 365), "Days until an unused browser session expires.")
-    max_body: int = _row(1_000_000, whole(1_000, 10_000_000_000), "Largest request body in bytes.")
+    max_body: int = _row(
+        1_000_000,
+        whole(1_000, 10_000_000_000),
+        "Largest body in bytes of what has no setting of its own: of an event, above all.",
+    )
     max_large_body: int = _row(
         100_000_000,
         whole(1_000, 10_000_000_000),

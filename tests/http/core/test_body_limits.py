@@ -30,11 +30,11 @@ JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 SETTINGS = Settings()
 LARGER = {
     "/witness/keys": 64_000,
-    "/model/deploy": 700_000,
-    "/model/backtest": 700_000,
-    "/model/upload": 700_000,
-    "/model/backtest-uploaded-model": 700_000,
-    "/model/backtestUploadedModel": 700_000,
+    "/model/deploy": 1_000_000,
+    "/model/backtest": 1_000_000,
+    "/model/upload": 1_000_000,
+    "/model/backtest-uploaded-model": 1_000_000,
+    "/model/backtestUploadedModel": 1_000_000,
 }
 """What needs more room than others. A row that is added here has a reason."""
 

@@ -99,10 +99,11 @@ async def shared_record(call: Call) -> Ndjson:
         with suppress(NoSuchModel):  # the link went with it, which the next look says
             await sign(services, found)
 
-    def ends(connection: Connection) -> Cut:
-        return record.end(connection, looked(connection)[1], share.choices)
+    def ends(connection: Connection) -> tuple[tapes.Reading, Cut]:
+        _, found = looked(connection)  # anew: it may have been signed now, or begun
+        return found, record.end(connection, found, share.choices)
 
-    end = await services.store.read(ends)
+    found, end = await services.store.read(ends)
 
     def may_read(connection: Connection) -> None:
         if find(connection).choices != share.choices:  # perhaps more is to be hidden now

@@ -5,6 +5,7 @@ Of a node that is gone nobody can ask; there a lease that has run out is the pro
 What is proven goes onto the model's tape, where the next checkpoint signs it.
 """
 
+import asyncio
 import time
 from typing import Any
 
@@ -34,6 +35,7 @@ from tapeline.watch.halts.halt import ELSEWHERE, Halt, HaltedModel
 from tapeline.watch.halts.scopes import Scopes
 
 EVERY, WITHIN = 1.0, 30.0  # seconds
+ANSWERED_WITHIN = 1.0  # seconds that whoever halts waits, at most, for what is true without it
 FOLLOWED_FOR = 3600.0  # seconds after it was resumed, for ends that are still to be proven
 AT_ONCE = 20  # statements in one transaction: the writer is everybody's
 ELSEWHERE_AT_ONCE = 200  # models that run elsewhere, looked at in one turn: it may be all of them
@@ -86,11 +88,12 @@ class Halts:
 
     async def look_at_once(self) -> None:
         """After a halt or its end: the next event that this server answers knows of it. The halt
-        stands if this fails; then the next turn looks again."""
+        stands if this fails or takes long; then the next turn looks again."""
         self.wake()
         try:
-            await self._scopes.look()
-        except Problem as error:
+            async with asyncio.timeout(ANSWERED_WITHIN):
+                await self._scopes.look()
+        except (Problem, TimeoutError) as error:
             self._work.note(error)
 
     def wake(self) -> None:
