@@ -21,6 +21,7 @@ from tapeline.ids import new_id
 from tapeline.settings import Settings
 from tapeline.store import migrate, tables
 from tapeline.store.backends.database import Database, open_database
+from tapeline.store.tables import watch
 from tapeline.store.tables.core import metadata
 from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.proof import older_seals, seals
@@ -367,6 +368,38 @@ def test_books_by_the_rules_of_an_earlier_version_are_made_again(
     migrate.migrate(database)
     with database.reading.connect() as connection:
         assert connection.scalar(text("select count(*) from books")) == 0
+
+
+@pytest.mark.parametrize("empty", ["sqlite"], indirect=True)
+def test_what_rules_remember_is_moved_to_the_clock_that_does_not_jump(
+    database: Database, versions: Path
+) -> None:
+    kept = _without(versions, "0037")
+    migrate.migrate(database)
+    clock = '{"periods": [{"since": 0, "ahead": 0}, {"since": 9, "ahead": 100, "paused": 40}]}'
+    made = {"scope": "server", "name": "", "created_at": 0, "created_by": "ada"}
+    rule = made | {"spec": {}, "source": "", "revision": 1, "changed_at": 0, "changed_by": ""}
+    state = {"rule_id": "r", "state": "ok", "since": 0, "held_since": 300, "revision": 1}
+    memories = {"a": {"at": 500.0, "said": "a"}, "b": {"peak": 5}, "c": None}
+    told = {"channel_id": "x", "what": "escalated", "step": 0, "made_at": 0, "attempts": 0}
+    with database.writing.begin() as connection:
+        connection.execute(text("insert into facts values ('clock', :it)"), {"it": clock})
+        connection.execute(watch.rules.insert().values(id="r", **rule))
+        for subject, memory in memories.items():
+            row = state | {"subject": subject, "said": "", "memory": memory}
+            connection.execute(watch.rule_states.insert().values(row))
+        channel = made | {"kind": "", "address": "", "shown": ""}
+        connection.execute(watch.channels.insert().values(id="x", **channel))
+        connection.execute(watch.outbox.insert().values(id="e", due_at=200, **told))
+    for file, content in kept.items():
+        file.write_text(content)
+    migrate.migrate(database)
+    with database.reading.connect() as connection:
+        found = connection.execute(watch.rule_states.select()).all()
+        due = connection.scalar(text("select due_steadily_at from outbox"))
+    assert [row.held_since for row in found] == [240, 240, 240]
+    assert {row.subject: row.memory for row in found} == memories | {"a": {"at": 440, "said": "a"}}
+    assert due == 140
 
 
 def _without(versions: Path, first: str) -> dict[Path, str]:

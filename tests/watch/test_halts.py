@@ -7,9 +7,10 @@ import msgspec
 import pytest
 
 from tapeline.tape.events import kinds
+from tapeline.watch.halts import carrying_out
 from tests.conftest import Cast, Person, Service
 from tests.pushing import Model, pushing
-from tests.waiting import wait_for
+from tests.waiting import SLOW_MACHINE, wait_for
 
 TOLD = {"status": "success", "halt": True}
 TAKEN = {"status": "success"}
@@ -75,7 +76,10 @@ def test_a_model_that_runs_elsewhere_is_told_and_counts_as_stopped_when_it_says_
     assert resume(model, 404)["code"] == "not_halted"
 
 
-def test_the_first_event_after_a_halt_or_a_resume_is_answered_accordingly(model: Model) -> None:
+def test_the_first_event_after_a_halt_or_a_resume_is_answered_accordingly(
+    model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(carrying_out, "ANSWERED_WITHIN", SLOW_MACHINE)
     line = {"line": "hello", "type": "info"}
     for _ in range(5):
         halt(model)

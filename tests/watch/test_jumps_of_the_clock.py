@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from sqlalchemy import select
@@ -12,6 +13,7 @@ from tapeline.watch.telling import planning
 from tests.conftest import Person, Service
 from tests.pushing import Model, pushing
 from tests.waiting import wait_for
+from tests.watch.stored_runs import store_run
 from tests.watch.telling.queued import Queue
 from tests.watch.watching import add, crash, fires, incidents, run, shown, state
 
@@ -107,6 +109,42 @@ def test_what_held_before_the_clock_was_set_ahead_has_not_held_for_longer(
     crash(model)
     fires(model, at_once)
     assert [one["rule_id"] for one in incidents(model)] == [at_once]
+
+
+def test_a_run_that_ended_before_the_clock_was_set_ahead_is_not_down_for_longer(
+    model: Model, wall: Wall
+) -> None:
+    now = time.time()
+    store_run(
+        model, state="crashed", desired="running", at=now - 9, started_at=now - 9,
+        ended_at=now - 1,
+    )  # fmt: skip
+    rule = add(model, "not-running", lasting="1h")
+    wait_for(lambda: state(model, rule) == "pending")
+    wall.jump_to(2 * HOUR)
+    at_once = add(model, "not-running", name="down at once")
+    fires(model, at_once)
+    assert [one["rule_id"] for one in incidents(model)] == [at_once]
+
+
+def test_a_jump_in_the_middle_of_a_turn_fires_nothing(
+    service: Service, model: Model, wall: Wall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = service.services.rules
+    gather, jumps = rules._gather, [-2 * HOUR, 0.0, 2 * HOUR]
+
+    async def gather_and_jump(*about: Any) -> None:
+        if jumps:
+            wall.ahead = jumps.pop()
+            service.store.clock.look()
+        await gather(*about)
+
+    run(model)
+    log(model)
+    monkeypatch.setattr(rules, "_gather", gather_and_jump)
+    rule = add(model, "no-event", lasting="1h")
+    wait_for(lambda: not jumps and state(model, rule) == "ok")
+    assert incidents(model) == []
 
 
 def test_since_when_a_rule_holds_stays_right_however_often_the_clock_is_set_and_it_is_written(

@@ -17,6 +17,12 @@ def ahead(connection: Connection) -> float:
     return steady.clock_of(connection).ahead if connection.dialect.name == "sqlite" else 0.0
 
 
+def put_right(connection: Connection, stamp: float) -> float:
+    """What it would have shown at a stamp of its own, had it been set then as it is now. Not to be
+    kept."""
+    return steady.put_right(connection, stamp) if connection.dialect.name == "sqlite" else stamp
+
+
 def steadily(connection: Connection) -> float:
     """That clock."""
     return (

@@ -9,7 +9,7 @@ import msgspec
 from tapeline import figures
 from tapeline.watch.conditions import behaviour_previews as previews
 from tapeline.watch.conditions.behaviour_previews import LEAST, fee_share, share, slippage
-from tapeline.watch.conditions.condition import Condition, Finding, Option, Question
+from tapeline.watch.conditions.condition import HAPPENED, Condition, Finding, Option, Question
 from tapeline.watch.conditions.durations import in_words as length
 from tapeline.watch.conditions.judging import (
     WITHIN_HELP,
@@ -204,14 +204,14 @@ def _log_line(question: Question) -> Finding:
     if found is None:
         return unknown(None)
     if found.at is not None:
-        memory |= {"at": found.at, "line": found.line[:LONGEST], "read_to": found.read_to}
+        memory |= {HAPPENED: found.at, "line": found.line[:LONGEST], "read_to": found.read_to}
     elif found.read_to is not None and found.read_to - memory.get("read_to", -FAR) >= FAR:
         # Not at every line: this is written to the database, and lines without a match can be
         # read again after a restart.
         memory["read_to"] = found.read_to
     quiet = f"No line within {in_words(asked)} matches."
     said = f"A line matches: {memory.get('line', '')}"
-    finding = happened(asked, memory.get("at"), said, quiet, now, memory=memory)
+    finding = happened(asked, memory.get(HAPPENED), said, quiet, now, memory=memory)
     if found.waits_since is None:
         return finding
     # What matched counts, whatever the rest may say. That nothing matches is not known for long.

@@ -14,6 +14,9 @@ Scope = Literal["model", "project", "all"]
 PREVIEWED = 30 * 86_400.0
 """Seconds of the past in which a preview looks."""
 
+HAPPENED = "at"
+"""In what is remembered: the moment from which a window counts."""
+
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """What a condition found about a subject at a moment."""

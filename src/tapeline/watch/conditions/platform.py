@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tapeline import figures
-from tapeline.watch.conditions.condition import Condition, Finding, Option, Question
+from tapeline.watch.conditions.condition import HAPPENED, Condition, Finding, Option, Question
 from tapeline.watch.conditions.judging import DAY, below, happened, percent_of, reached, unknown
 from tapeline.watch.facts.certificates import Certificate
 from tapeline.watch.facts.of_backtests import Backtest
@@ -30,9 +30,11 @@ def _ended(*, successful: bool) -> Callable[[Question], Finding]:
         new = [] if known is None else [one for one in ended if one.no not in known]
         matching = [one for one in new if one.successful is successful]
         if matching:
-            memory |= {"at": now, "said": _told(matching[0], word)}
+            memory |= {HAPPENED: now, "said": _told(matching[0], word)}
         quiet = f"No backtest has {'ended well' if successful else 'failed'} lately."
-        return happened(asked, memory.get("at"), memory.get("said", ""), quiet, now, memory=memory)
+        return happened(
+            asked, memory.get(HAPPENED), memory.get("said", ""), quiet, now, memory=memory
+        )
 
     return find
 

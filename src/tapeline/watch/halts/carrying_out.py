@@ -87,8 +87,8 @@ class Halts:
         return self._scopes.cover(project_id)
 
     async def look_at_once(self) -> None:
-        """After a halt or its end: the next event that this server answers knows of it. The halt
-        stands if this fails or takes long; then the next turn looks again."""
+        """After a halt or its end: the next event that this server answers knows of it, unless this
+        fails or takes long. The halt stands all the same, and the next turn looks again."""
         self.wake()
         try:
             async with asyncio.timeout(ANSWERED_WITHIN):

@@ -12,7 +12,7 @@ from tapeline.ids import new_id
 from tapeline.runs.run import DEPLOYED
 from tapeline.runs.supervision import desired
 from tapeline.store import bulk, upsert
-from tapeline.store.backends import announcing
+from tapeline.store.backends import announcing, common_time
 from tapeline.store.tables.runs import runs
 from tapeline.store.tables.watch import channels, incidents, outbox, rule_states, rules
 from tapeline.tape.append.appending import Appended, Appender
@@ -129,7 +129,7 @@ def _fire(
     records.note(connection, made.id, "fired", at=now, by=RULES, text=made.said)
     for step, action in enumerate(change.rule.do):
         if action.what == "tell":
-            _tell(connection, made, stored, action, step, now, done.ahead)
+            _tell(connection, made, stored, action, step, now)
             done.tells = True
     _stop(connection, appender, change, made, now, done)
     return made
@@ -142,7 +142,6 @@ def _tell(
     action: Action,
     step: int,
     now: float,
-    ahead: float,
 ) -> None:
     """Rows for the outbox. Those with `after` wait, for as long as nobody acknowledges."""
     scope = scope_of(stored.project_id)
@@ -154,15 +153,15 @@ def _tell(
             said = f"There is no channel named {name}."
             records.note(connection, made.id, "tell_failed", at=now, by=RULES, text=said)
             continue
-        due_at = now + action.after
-        what, steadily = ("escalated", due_at - ahead) if action.after else ("fired", None)
-        _put(connection, made.id, known[name], what, step, now, due_at, steadily)
+        what = "escalated" if action.after else "fired"
+        _put(connection, made.id, known[name], what, step, action.after)
 
 
 def _put(
-    connection: Connection, incident_id: str, channel_id: str, what: str, step: int, made_at: float,
-    due_at: float, due_steadily_at: float | None = None,
-) -> None:  # fmt: skip
+    connection: Connection, incident_id: str, channel_id: str, what: str, step: int, after: float
+) -> None:
+    """By the clock as it is set now: it may have jumped since the rules were evaluated."""
+    now = common_time.now(connection)
     upsert.claim(
         connection,
         outbox,
@@ -171,9 +170,9 @@ def _put(
         channel_id=channel_id,
         what=what,
         step=step,
-        made_at=made_at,
-        due_at=due_at,
-        due_steadily_at=due_steadily_at,
+        made_at=now,
+        due_at=now + after,
+        due_steadily_at=common_time.steadily(connection) + after if after else None,
         attempts=0,
     )
 
@@ -239,7 +238,7 @@ def resolve(
         call_off_escalation(connection, incident_id)
         told = select(outbox.c.channel_id).where(outbox.c.incident_id == incident_id).distinct()
         for channel_id in connection.scalars(told).all():
-            _put(connection, incident_id, channel_id, "resolved", 0, now, now)
+            _put(connection, incident_id, channel_id, "resolved", 0, 0.0)
 
 
 def call_off_escalation(connection: Connection, incident_id: str) -> None:

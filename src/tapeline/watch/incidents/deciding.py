@@ -5,7 +5,7 @@ from typing import Any, Literal
 import msgspec
 
 from tapeline.accounts import plain_names
-from tapeline.watch.conditions.condition import Finding
+from tapeline.watch.conditions.condition import HAPPENED, Finding
 from tapeline.watch.rules.hours import Window
 
 State = Literal["ok", "pending", "firing", "unknown"]
@@ -27,10 +27,13 @@ class RuleState(msgspec.Struct, frozen=True, kw_only=True):
     """Of the rule that was evaluated."""
 
     def moved(self, seconds: float) -> "RuleState":
-        """What is to last from a moment on, by a clock that is so far ahead."""
-        if self.held_since is None:
-            return self
-        return msgspec.structs.replace(self, held_since=self.held_since + seconds)
+        """The moments from which something lasts, by a clock that is so far ahead."""
+        held_since, memory = self.held_since, self.memory
+        if held_since is not None:
+            held_since += seconds
+        if memory is not None and memory.get(HAPPENED) is not None:
+            memory = memory | {HAPPENED: memory[HAPPENED] + seconds}
+        return msgspec.structs.replace(self, held_since=held_since, memory=memory)
 
 
 class Terms(msgspec.Struct, frozen=True, kw_only=True):

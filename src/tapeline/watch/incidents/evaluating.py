@@ -86,14 +86,18 @@ class Evaluator:
             self._look = None  # all that was to happen at a moment is worked out anew
             look = await self._seen()
         words = self._words(look)
-        await self._books.catch_up(look, words)
         before, self._look = self._look, look
         if before is None or _is_other(before, look):
             await self._reload(look, is_new=before is None or before.term != look.term)
+        # After that: only now it is known whose books are watched, and no rule is to judge books
+        # that are behind. They may be made again from the first event on.
+        await self._books.catch_up(look, words)
         self._mark(words)
         due = self._due(words, look.now)
         for some in batches(due, TOGETHER):
-            await self._evaluate(some, look.now)
+            if not await self._evaluate(some, look.now):
+                self._look = None
+                return
             self._work.beat()
 
     async def _seen(self) -> Look:
@@ -158,10 +162,13 @@ class Evaluator:
         ]
         return timely + changed
 
-    async def _evaluate(self, some: Sequence[Watched], now: float) -> None:
+    async def _evaluate(self, some: Sequence[Watched], now: float) -> bool:
+        """Not if the clock has jumped since the turn began, because facts are by the new one."""
         await self._hours.learn({one.calendar for one in some if one.calendar}, now)
         windows = {one.key: self._window(one, now) for one in some}
         await self._gather(some, now)
+        if await self._jumps.has_jumped():
+            return False
         changes = []
         for one in some:
             finding = self._find(one, windows[one.key], now)
@@ -174,6 +181,7 @@ class Evaluator:
                 changes.append(Change(one.stored, one.rule, one.subject, decision))
         if changes:
             await self._write({one.key: one for one in some}, changes, now)
+        return True
 
     def _is_worth_writing(self, one: Watched, after: deciding.RuleState, now: float) -> bool:
         before = one.state

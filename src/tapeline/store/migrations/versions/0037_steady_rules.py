@@ -1,5 +1,5 @@
 """Since when a condition is true, and when an escalation is due, are kept by a clock that does not
-jump."""
+jump. Only on SQLite the server knows how that one differs."""
 
 import json
 
@@ -13,16 +13,20 @@ goes_beside = True
 
 def upgrade() -> None:
     op.add_column("outbox", sa.Column("due_steadily_at", sa.Double(), nullable=True))
-    ahead = {"ahead": _ahead()}
-    op.execute(
-        sa.text("update rule_states set held_since = held_since - :ahead").bindparams(**ahead)
-    )
-    op.execute(
-        sa.text(
-            "update outbox set due_steadily_at = due_at - :ahead"
-            " where what = 'escalated' and attempts = 0"
-        ).bindparams(**ahead)
-    )
+    ahead = _ahead()
+    _change("update outbox set due_steadily_at = due_at - :ahead where what = 'escalated'", ahead)
+    if ahead:
+        _change("update rule_states set held_since = held_since - :ahead", ahead)
+        _change(
+            "update rule_states set memory = json_set("
+            "memory, '$.at', json_extract(memory, '$.at') - :ahead)"
+            " where json_extract(memory, '$.at') is not null",
+            ahead,
+        )
+
+
+def _change(statement: str, ahead: float) -> None:
+    op.execute(sa.text(statement).bindparams(ahead=ahead))
 
 
 def _ahead() -> float:
@@ -35,4 +39,4 @@ def _ahead() -> float:
     if saved is None:
         return 0.0
     last = json.loads(saved)["periods"][-1]
-    return float(last["ahead"]) - float(last["paused"])
+    return float(last["ahead"]) - float(last.get("paused", 0.0))
