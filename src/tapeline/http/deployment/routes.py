@@ -47,7 +47,7 @@ of_upload = (
 in_project = (NoSuchProject, Forbidden)
 of_halts = partial(post, afterwards=halts_api.at_once, moves_runs=True)
 of_resuming = (NotHalted, Halted, CannotRunModels, NotSupervised)
-# Texts of 100,000 characters as arguments of a backtest, each written as nine in a form.
+# Texts of 100,000 characters as arguments of a backtest, each written as up to nine in a form.
 of_arguments = partial(post, most_bytes=1_000_000)
 with_archive = partial(of_arguments, attaches=True, errors=of_upload)
 
