@@ -33,14 +33,6 @@ def start(queue: Queue) -> dict[str, Any]:
     return queue.rows()
 
 
-def test_an_escalation_that_a_server_of_an_earlier_version_made_waits_on(queue: Queue) -> None:
-    ops = queue.channel()
-    made = put(queue, ops, "escalated", HOUR, due_steadily_at=None)
-    before = queue.rows()
-    assert start(queue) == before
-    assert queue.claim(ops) is None, made
-
-
 def test_an_escalation_that_waits_for_a_digest_is_not_taken_out_of_it(queue: Queue) -> None:
     ops = queue.channel(**HOURLY)
     made = put(queue, ops, "escalated", -1.0)

@@ -38,13 +38,9 @@ def _changed(connection: Connection, row: "Row[Any]", now: float) -> dict[str, A
 
 
 def _escalates_at(connection: Connection, row: "Row[Any]", earlier: dict[str, Any]) -> float | None:
-    """When an escalation that nobody has tried to send is due, by the clock as it is set now."""
-    if row.what != "escalated":
-        return None
+    """When an escalation is due by the clock as it is set now; None for other messages."""
     steadily_at = earlier.get("due_steadily_at", row.due_steadily_at)
-    if steadily_at is None:  # a server of an earlier version made it
-        return float(row.due_at)
-    return float(steadily_at + common_time.ahead(connection))
+    return None if steadily_at is None else float(steadily_at + common_time.ahead(connection))
 
 
 def _made_earlier(connection: Connection, row: "Row[Any]", now: float) -> dict[str, Any]:

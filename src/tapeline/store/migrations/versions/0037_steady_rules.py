@@ -8,7 +8,6 @@ from alembic import op
 
 revision = "0037"
 down_revision = "0036"
-goes_beside = True
 
 
 def upgrade() -> None:
