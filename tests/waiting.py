@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable
 
 SLOW_MACHINE = 60
+A_PROGRAM = 10 * SLOW_MACHINE
+"""For a program of which only the end is waited for: it may import or compile a lot."""
 
 
 def wait_for(condition: Callable[..., object], seconds: float = SLOW_MACHINE) -> None:

@@ -11,6 +11,7 @@ import pytest
 from tapeline.cli import main, rows
 from tapeline.cli.terminal.lazily import LazyGroup, Row
 from tests.acceptance.conftest import Home
+from tests.waiting import A_PROGRAM
 
 ROWS = {row.name: row for row in rows.ROWS}
 # What takes long to import, and is for those who do something.
@@ -33,7 +34,7 @@ def imported_by(*arguments: str) -> set[str]:
         env={"PATH": os.defpath, "HOME": "/nonexistent", "NO_COLOR": "1"},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=A_PROGRAM,
         check=True,
     )
     return set(ended.stdout.rpartition("MODULES")[2].split())

@@ -9,6 +9,7 @@ import pytest
 
 from tapeline.cli import rows
 from tests.acceptance.conftest import free_port
+from tests.waiting import A_PROGRAM
 
 pytestmark = pytest.mark.heavy
 
@@ -49,7 +50,7 @@ def walk(ways: list[list[str]], **variables: str) -> list[tuple[list[str], int, 
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=A_PROGRAM,
         check=True,
     )
     return [tuple(json.loads(line)) for line in ended.stdout.splitlines()]

@@ -18,6 +18,7 @@ from tests.client.conftest import Make
 from tests.client.exchange import FEE, PRICE, open_exchange
 from tests.client.test_killed import environment
 from tests.pushing import Model
+from tests.waiting import A_PROGRAM
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "adapters"
@@ -57,7 +58,7 @@ def run_example(python: Path, name: str, model: Model, folder: Path, **more: str
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=A_PROGRAM,
         check=False,
     )
     assert ended.returncode == 0, ended.stderr

@@ -12,6 +12,7 @@ import tapeline_client
 from tapeline.tape.events.kinds import BY_PATH
 from tests.client.test_killed import environment
 from tests.pushing import Model
+from tests.waiting import A_PROGRAM
 
 PAGE = (Path(__file__).parents[2] / "docs" / "client.md").read_text("utf-8")
 
@@ -27,7 +28,7 @@ def test_the_code_of_the_page_runs(model: Model, tmp_path: Path) -> None:
     variables = environment(model.service.address, model.headers, tmp_path / "state")
     ended = subprocess.run(
         [sys.executable, str(script)], env=variables, capture_output=True, text=True, check=False,
-        cwd=tmp_path, timeout=60,
+        cwd=tmp_path, timeout=A_PROGRAM,
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout == "hello\n1\n"

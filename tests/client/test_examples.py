@@ -9,6 +9,7 @@ import pytest
 
 from tests.client.test_killed import environment
 from tests.pushing import Model
+from tests.waiting import A_PROGRAM
 
 pytestmark = pytest.mark.heavy
 
@@ -20,7 +21,13 @@ NODE = shutil.which("node") or "node"
 def run(model: Model, folder: Path, *command: str) -> str:
     variables = environment(model.service.address, model.headers, folder)
     ended = subprocess.run(
-        command, env=variables, cwd=folder, capture_output=True, text=True, timeout=60, check=False
+        command,
+        env=variables,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=A_PROGRAM,
+        check=False,
     )
     assert ended.returncode == 0, ended.stdout + ended.stderr
     return ended.stdout

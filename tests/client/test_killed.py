@@ -22,6 +22,7 @@ from tests.acceptance.test_durability import _model
 from tests.client.conftest import Make
 from tests.client.road import Road
 from tests.pushing import Model
+from tests.waiting import A_PROGRAM
 
 pytestmark = pytest.mark.heavy
 
@@ -155,7 +156,7 @@ def test_every_python_reports(model: Model, tmp_path: Path, python: Path) -> Non
         env=variables,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=A_PROGRAM,
         check=False,
     )
     assert (ended.returncode, ended.stderr) == (0, ""), ended.stderr

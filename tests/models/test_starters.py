@@ -16,6 +16,7 @@ from tapeline.models.archives import archive
 from tapeline.models.starters import Starter
 from tapeline.tape.backtest_results.preparing import prepare_here
 from tests.archives import unzipped
+from tests.waiting import A_PROGRAM
 
 CLIENT = Path(__file__).parents[2] / "client" / "src"
 
@@ -32,7 +33,7 @@ def unpacked(starter: Starter, tmp_path: Path) -> Path:
 def started(folder: Path, *code: str) -> str:
     done = subprocess.run(
         [sys.executable, *code], cwd=folder, env={"PATH": os.defpath, "PYTHONPATH": str(CLIENT)},
-        capture_output=True, text=True, check=True, timeout=60,
+        capture_output=True, text=True, check=True, timeout=A_PROGRAM,
     )  # fmt: skip
     return done.stdout
 

@@ -14,6 +14,7 @@ import pytest
 from tapeline.settings import Settings
 from tests.conftest import Person, Service
 from tests.pushing import Model, pushing
+from tests.waiting import A_PROGRAM
 
 ROOT = Path(__file__).parents[2]
 RUNTIME, CLIENT = ROOT / "runtime", ROOT / "client" / "src"
@@ -69,7 +70,7 @@ def backtest(python: Path, tmp_path: Path) -> Backtest:
             env=environment(arguments) | variables,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=A_PROGRAM,
             check=False,
         )
         found = {name: _read(out / f"{name}.json") for name in ("status", "result")}

@@ -11,6 +11,7 @@ import pytest
 from tests.pushing import Model
 from tests.runtime.conftest import CLIENT, RUNTIME
 from tests.runtime.older_package import installed
+from tests.waiting import A_PROGRAM
 
 pytestmark = pytest.mark.slow
 
@@ -133,7 +134,13 @@ def run(
     (folder / "bot.py").write_text(BOT)
     (folder / "main.py").write_text(script)
     return subprocess.run(
-        command, cwd=folder, env=variables, capture_output=True, text=True, check=False, timeout=300
+        command,
+        cwd=folder,
+        env=variables,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=A_PROGRAM,
     )
 
 

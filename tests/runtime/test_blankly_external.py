@@ -8,6 +8,7 @@ import pytest
 
 from tests.pushing import Model
 from tests.runtime.conftest import CLIENT, RUNTIME, Backtest
+from tests.waiting import A_PROGRAM
 
 pytestmark = pytest.mark.heavy
 
@@ -145,7 +146,7 @@ def live(
     }
     return subprocess.run(
         [str(python), "-c", script], env=variables, capture_output=True, text=True, check=False,
-        timeout=60,
+        timeout=A_PROGRAM,
     )  # fmt: skip
 
 

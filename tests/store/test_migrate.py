@@ -28,6 +28,7 @@ from tapeline.tape.proof import older_seals, seals
 from tapeline.tape.reading import whole_tape
 from tapeline.tape.record import verify
 from tests.conftest import database_url, run_sql
+from tests.waiting import A_PROGRAM
 
 for module in pkgutil.iter_modules(tables.__path__):
     importlib.import_module(f"{tables.__name__}.{module.name}")
@@ -210,7 +211,7 @@ def test_two_processes_at_the_same_time_migrate_once(empty: Settings) -> None:
         assert process.stdin
         process.stdin.write("go\n")
         process.stdin.flush()
-    outputs = [process.communicate(timeout=60) for process in processes]
+    outputs = [process.communicate(timeout=A_PROGRAM) for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0], outputs
     assert sum(err.count("migrated") for _, err in outputs) == 1
 
@@ -229,7 +230,7 @@ def _begin(settings: Settings) -> "subprocess.Popen[str]":
 
 
 def _finish(process: "subprocess.Popen[str]") -> str:
-    out, err = process.communicate("go\n", timeout=60)
+    out, err = process.communicate("go\n", timeout=A_PROGRAM)
     assert process.returncode == 0, err
     return out.strip()
 

@@ -13,6 +13,7 @@ import pytest
 from tests.acceptance.conftest import PASSWORD, Server
 from tests.acceptance.traders import Trader
 from tests.cli.conftest import Person
+from tests.waiting import A_PROGRAM
 
 pytestmark = pytest.mark.heavy
 
@@ -64,7 +65,7 @@ def test_the_browser_brings_the_token(person: Person, server: Server) -> None:
     assert forged.status_code == 400
     assert login.poll() is None, "a stranger's token must not be taken"
     assert httpx.get(target, verify=False).status_code == 200
-    out, err = login.communicate(timeout=30)
+    out, err = login.communicate(timeout=A_PROGRAM)
     assert login.returncode == 0, err
     assert f"Signed in to {server.address} as ada@example.com." in out
     assert person.gets("whoami")["email"] == "ada@example.com"

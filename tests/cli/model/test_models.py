@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from tests.cli.conftest import Person, plain, until
-from tests.waiting import wait_for
+from tests.waiting import A_PROGRAM, wait_for
 
 pytestmark = pytest.mark.heavy
 
@@ -182,7 +182,7 @@ def test_ps_shows_how_models_do(ada: Person, live: dict[str, Any]) -> None:
     watching = ada.begins("ps", "--watch", "--json")
     assert live["modelId"] in until(watching, live["modelId"])
     watching.send_signal(signal.SIGINT)
-    watching.communicate(timeout=30)
+    watching.communicate(timeout=A_PROGRAM)
     assert watching.returncode == 130
 
 
@@ -202,7 +202,7 @@ def test_logs_are_tailed_filtered_and_followed(ada: Person, live: dict[str, Any]
     assert following.stdout is not None
     seen = [json.loads(following.stdout.readline())["seq"] for _ in range(6)]
     following.send_signal(signal.SIGINT)
-    following.communicate(timeout=30)
+    following.communicate(timeout=A_PROGRAM)
     assert seen == sorted(set(seen)), "every line once, in order, from the tape to the stream"
     assert following.returncode == 130
 
@@ -399,7 +399,7 @@ def test_ctrl_c_on_a_backtest_says_that_it_goes_on(ada: Person) -> None:
     following = ada.begins("backtest", "long", "--new")
     until(following, "began")
     following.send_signal(signal.SIGINT)
-    _, said = following.communicate(timeout=60)
+    _, said = following.communicate(timeout=A_PROGRAM)
     assert following.returncode == 130
     assert "The backtest continues." in said
     stop = next(line for line in said.splitlines() if "Stop it with: tapeline " in line)

@@ -22,6 +22,7 @@ from tapeline.runs.environments.requirements import Requirements
 from tests.examples import some
 from tests.runs.environments.index import PackageIndex, builder, serve_packages
 from tests.runs.environments.package_bench import Bench
+from tests.waiting import A_PROGRAM
 
 URL = "http://127.0.0.1:9/simple"
 LINES = [
@@ -79,7 +80,7 @@ class Shop:
             cwd=self.model,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=60,
+            timeout=A_PROGRAM,
             check=False,
         )
         return done.stdout.decode() if done.returncode == 0 else None

@@ -29,7 +29,7 @@ from tests.pushing import pushing
 from tests.runs.engines.contract import FOREVER, Bench
 from tests.runs.engines.node_place import Direct, Node
 from tests.runs.supervision.leased import Rows
-from tests.waiting import wait_for
+from tests.waiting import A_PROGRAM, wait_for
 
 pytestmark = pytest.mark.heavy
 
@@ -59,7 +59,7 @@ def typed(node: Node, *words: str) -> subprocess.CompletedProcess[str]:
         env={**os.environ, **SETTINGS},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=A_PROGRAM,
         check=False,
     )
 
